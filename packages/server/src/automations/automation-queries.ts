@@ -1,6 +1,6 @@
 import type { AutomationRule, AutomationRun } from '@lockstep/contract/automations'
 import type { JsonText } from '@lockstep/contract/operation'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { insertStatement, patchStatement, type ResourceRow, readStatement } from '../core/resource-statements.ts'
 import { BATCH_ROWS, inBatches } from '../database/batches.ts'
 import { type Db, type ResourceKey, statement, wireTime } from '../database/database.ts'
@@ -62,6 +62,12 @@ const match = statement(
         else rule.action_user_id is not null end
     order by rule.created_at, rule.id`,
 )
+/** Whether the trigger starts a rule. `target_id` is the column or the label. */
+export const startsRule = (type: Trigger['type'], board_id: RawBuilder<unknown>, target_id: RawBuilder<unknown>) =>
+  sql<boolean>`exists (select from automation_rules rule where rule.board_id = ${board_id} and rule.is_enabled
+    and rule.trigger_type = ${sql.lit(type)}
+    and ${type === 'CARD_MOVED' ? sql`rule.trigger_column_id` : sql`rule.trigger_label_id`} = ${target_id})`
+
 /** The enabled rules that the trigger starts, oldest first. A rule without its column, label or user matches nothing. */
 export const matchRules = (db: Db, trigger: Trigger): Promise<AutomationRule[]> => db.run(match, trigger)
 

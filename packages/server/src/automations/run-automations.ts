@@ -44,8 +44,8 @@ export const automationEngine =
  * The trigger of an event, if there is one. Neighbours that were re-spaced have no user, and trigger nothing. Neither does the
  * creation of a card: the API has this trigger type, but no condition for it.
  */
-function triggerOf(board_id: string, { type, user_id, from_id, subject_id, data }: PendingEvent) {
-  if (user_id === null || (type !== 'card.labeled' && type !== 'card.moved')) return undefined
+function triggerOf(board_id: string, { type, user_id, from_id, subject_id, data, startsNoRule }: PendingEvent) {
+  if (user_id === null || startsNoRule || (type !== 'card.labeled' && type !== 'card.moved')) return undefined
   const { id: card_id, column_id } = JSON.parse(data) as Card
   if (type === 'card.labeled')
     return { card_id, board_id, type: 'LABEL_ADDED', column_id: null, label_id: subject_id } as const

@@ -13,11 +13,14 @@ import { Problem } from '../platform/problem.ts'
 import { detach } from '../removals/removal-queries.ts'
 import { releaseCardId, removalOf, withRemoval } from '../removals/removal-steps.ts'
 import {
+  addAssignees,
   addCardLabel,
   deleteCard,
   findCardRank,
   insertCard,
   readCard,
+  readCardAssignment,
+  readCardLabelling,
   readCardMove,
   readNewCardState,
   removeCardLabel,
@@ -28,7 +31,7 @@ import {
   updateCard,
 } from './card-queries.ts'
 import { findCards } from './card-search-queries.ts'
-import { assignToCard, moveCardTo } from './card-steps.ts'
+import { emitAssignments, moveCardTo } from './card-steps.ts'
 
 const fieldsOf = newFields(cardOperations.createCard)
 const textBytes = textBytesOf('card')
@@ -68,14 +71,16 @@ export const cardHandlers = (trashDays: number): Handlers<typeof cardOperations>
 
   getCard: ({ db, board_id, params }) => requireCard(db, { board_id, id: params.card_id }),
 
-  async updateCard({ db, board_id, params, body, at, emit }) {
-    const key = { board_id, id: params.card_id }
-    const card = await updateCard(db, key, body, at)
-    if (!card) return requireCard(db, key)
-    const { json, text_bytes } = card
-    emit('card.updated', json, { card_id: key.id, growth: { text_bytes } })
-    return json
-  },
+  updateCard: withPrefetch(
+    ({ db, board_id, params }) => requireCard(db, { board_id, id: params.card_id }),
+    async ({ db, board_id, params: { card_id: id }, body, at, emit }, card) => {
+      const changed = updateCard(db, { board_id, id }, card, body, at)
+      if (!changed) return card
+      const { json, text_bytes } = changed
+      emit('card.updated', json, { card_id: id, growth: { text_bytes } })
+      return json
+    },
+  ),
 
   async deleteCard({ db, board_id, params, at, caller, emit }) {
     const key = { board_id, id: params.card_id }
@@ -108,22 +113,32 @@ export const cardHandlers = (trashDays: number): Handlers<typeof cardOperations>
     },
     async ({ db, board_id, params: { card_id: id }, body, at, emit }, { move, target }) => {
       if (!move?.column_id) throw new Problem('column_not_found')
-      const { from_id, column_id, json } = move
+      const { from_id, column_id, starts_rule, json } = move
       if (!target || target.others.length > 0)
         return moveCardTo({ db, board_id, card_id: id, at }, emit, { from_id, column_id }, body)
-      const card = setCardRank(db, { board_id, card: json, at }, { column_id, rank: target.rank })
-      emit('card.moved', card, { card_id: id, from_id })
+      const card = setCardRank(db, { board_id, id }, { card: json, at }, { column_id, rank: target.rank })
+      emit('card.moved', card, { card_id: id, from_id, startsNoRule: !starts_rule })
       return card
     },
   ),
 
-  async assignCard({ db, board_id, params, body, at, emit }) {
-    const key = { board_id, id: params.card_id }
-    const user_ids = [...new Set(body.user_ids)]
-    if (user_ids.length === 0) return requireCard(db, key)
-    await requireMembers(db, board_id, user_ids)
-    return assignToCard({ db, board_id, card_id: params.card_id, at }, emit, user_ids)
-  },
+  assignCard: withPrefetch(
+    async ({ db, board_id, params: { card_id: id }, body }) => {
+      const user_ids = [...new Set(body.user_ids)]
+      const [card] = await Promise.all([
+        readCardAssignment(db, { board_id, id }, user_ids),
+        user_ids.length > 0 && requireMembers(db, board_id, user_ids),
+      ])
+      return { user_ids, card }
+    },
+    async ({ db, board_id, params: { card_id: id }, at, emit }, { user_ids, card }) => {
+      if (!card) throw new Problem('card_not_found')
+      if (user_ids.length === 0) return card.json
+      const { json, added } = addAssignees(db, { board_id, id }, card, { user_ids, at })
+      emitAssignments(emit, json, { card_id: id }, { user_ids, added })
+      return json
+    },
+  ),
 
   async unassignCard({ db, board_id, params, at, emit }) {
     const key = { board_id, id: params.card_id }
@@ -138,14 +153,19 @@ export const cardHandlers = (trashDays: number): Handlers<typeof cardOperations>
     })
   },
 
-  async addCardLabel({ db, board_id, params: { card_id, label_id }, at, emit }) {
-    const key = { board_id, id: card_id }
-    const text_bytes = await bytesOfLabel(db, { board_id, id: label_id })
-    if (!(await addCardLabel(db, key, label_id))) return requireCard(db, key)
-    const card = await touchCard(db, key, at)
-    emit('card.labeled', card, { card_id, subject_id: label_id, growth: { text_bytes } })
-    return card
-  },
+  addCardLabel: withPrefetch(
+    ({ db, board_id, params: { card_id, label_id } }) => readCardLabelling(db, { board_id, id: card_id }, label_id),
+    async ({ db, board_id, params: { card_id, label_id }, at, emit }, read) => {
+      if (!read) throw new Problem('card_not_found')
+      const { json, label, starts_rule } = read
+      if (label === null) throw new Problem('label_not_found')
+      const card = addCardLabel(db, { board_id, id: card_id }, { json, label }, { label_id, at })
+      if (!card) return json
+      const growth = { text_bytes: labelBytes(JSON.parse(label) as Label) }
+      emit('card.labeled', card, { card_id, subject_id: label_id, growth, startsNoRule: !starts_rule })
+      return card
+    },
+  ),
 
   async removeCardLabel({ db, board_id, params: { card_id, label_id }, at, emit }) {
     const key = { board_id, id: card_id }

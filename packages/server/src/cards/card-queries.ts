@@ -1,21 +1,25 @@
 import type { Card, cardOperations } from '@lockstep/contract/cards'
+import type { Label } from '@lockstep/contract/labels'
 import type { JsonText } from '@lockstep/contract/operation'
 import type { Removal } from '@lockstep/contract/removal'
+import type { User } from '@lockstep/contract/users'
 import { sql } from 'kysely'
 import { attachmentsJson } from '../attachments/attachment-queries.ts'
+import { startsRule } from '../automations/automation-queries.ts'
 import { checklistJson } from '../checklists/checklist-queries.ts'
 import { rankedLists } from '../core/ordering/placement.ts'
 import type { Growth } from '../core/quotas.ts'
 import {
+  deferredPatch,
   insertStatement,
   type NewFields,
-  patchStatement,
   type ResourceRow,
   rankSetter,
   readStatement,
 } from '../core/resource-statements.ts'
 import { type Db, type ResourceKey, statement, type Tx, wireTime } from '../database/database.ts'
 import { labelJson } from '../labels/label-queries.ts'
+import { appendElements, hasElement, type ListField, replaceFields } from '../platform/json-text.ts'
 import { userJson } from '../users/user-queries.ts'
 
 /** A card with its labels, assignees, checklists and attachments, of the row `card` of the table `cards`. */
@@ -79,10 +83,8 @@ export async function readCardState(db: Db, key: ResourceKey, user_id: string | 
   return (await db.run(readState, { ...key, user_id }))[0] as CardState
 }
 
-const update = patchStatement('card', cardJson, { stamp: 'updated_at' })
-/** The card after the change, and the growth of its text; undefined when nothing changed. */
-export const updateCard = async (db: Db, key: ResourceKey, changes: object, at: string) =>
-  (await db.run(update, { ...key, changes: JSON.stringify(changes), stamp: at }))[0]
+/** The card after the change, and the growth of its text; undefined when nothing changes. */
+export const updateCard = deferredPatch<Card>('card', 'updated_at')
 
 const remove = statement(
   'delete_card',
@@ -141,9 +143,11 @@ const move = statement(
   (args: ResourceKey & { column_id: string | null }) => sql<{
     from_id: string
     column_id: string | null
+    starts_rule: boolean
     json: JsonText<Card>
   }>`
-    select card.column_id as from_id, target.id as column_id, ${cardJson}::text as json
+    select card.column_id as from_id, target.id as column_id, ${cardJson}::text as json,
+      ${startsRule('CARD_MOVED', sql`target.board_id`, sql`target.id`)} as starts_rule
     from cards card
     left join columns target on target.board_id = card.board_id and target.id = coalesce(${args.column_id}, card.column_id)
     where card.board_id = ${args.board_id} and card.id = ${args.id}`,
@@ -165,12 +169,12 @@ const setRank = statement(
 /** Sets the column and rank of a card. Its new JSON is built from the old one, without a read. */
 export function setCardRank(
   tx: Tx,
-  { board_id, card, at }: { board_id: string; card: JsonText<Card>; at: string },
+  key: ResourceKey,
+  { card, at }: { card: JsonText<Card>; at: string },
   target: Pick<Card, 'column_id' | 'rank'>,
 ): JsonText<Card> {
-  const before = JSON.parse(card) as Card
-  tx.defer(setRank, { board_id, id: before.id, at, ...target })
-  return asText({ ...before, ...target, updated_at: at })
+  tx.defer(setRank, { ...key, at, ...target })
+  return replaceFields(card, { ...target, updated_at: at })
 }
 
 const touch = statement(
@@ -186,17 +190,68 @@ export async function touchCards(db: Db, board_id: string, ids: string[], at: st
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
+const touchOne = statement('touch_card', (args: ResourceKey & { at: string }, query) =>
+  query
+    .updateTable('cards')
+    .set({ updated_at: args.at })
+    .where('board_id', '=', args.board_id)
+    .where('id', '=', args.id),
+)
+const [LABELS, ASSIGNEES]: [ListField, ListField] = [
+  ['labels', 'assignees'],
+  ['assignees', 'checklists'],
+]
+/** Later than every element of the list, also if the clock was set back: the order of a list does not change. */
+const afterAll = (
+  table: 'card_labels' | 'card_assignees',
+  time: string,
+  args: ResourceKey,
+) => sql`greatest(clock_timestamp(),
+      (select max(${sql.id(time)}) + interval '1 microsecond' from ${sql.table(table)}
+        where board_id = ${args.board_id} and card_id = ${args.id}))`
+
 const assign = statement(
   'assign_card',
   (args: ResourceKey & { user_ids: string[] }) => sql<{ user_id: string }>`
     insert into card_assignees (board_id, card_id, user_id, assigned_at)
-    select ${args.board_id}, ${args.id}, added.user_id, clock_timestamp() + added.nth * interval '1 microsecond'
+    select ${args.board_id}, ${args.id}, added.user_id, ${afterAll('card_assignees', 'assigned_at', args)} + added.nth * interval '1 microsecond'
     from unnest(${args.user_ids}::uuid[]) with ordinality added (user_id, nth)
     on conflict do nothing returning user_id`,
 )
 /** Assigns users. Returns those who were not assigned yet. */
 export const assignCard = async (db: Db, key: ResourceKey, user_ids: string[]): Promise<string[]> =>
   (await db.run(assign, { ...key, user_ids })).map(({ user_id }) => user_id)
+
+const readAssignment = statement(
+  'read_card_assignment',
+  (args: ResourceKey & { user_ids: string[] }) => sql<{ json: JsonText<Card>; people: JsonText<User>[] }>`
+    select ${cardJson}::text as json,
+      array(select ${userJson}::text from unnest(${args.user_ids}::uuid[]) with ordinality wanted (id, nth)
+        join users person on person.id = wanted.id order by wanted.nth) as people
+    from cards card where card.board_id = ${args.board_id} and card.id = ${args.id} and card.column_id is not null`,
+)
+/** A card, and the profiles of the users to assign in the same order. */
+export const readCardAssignment = async (db: Db, key: ResourceKey, user_ids: string[]) =>
+  (await db.run(readAssignment, { ...key, user_ids }))[0]
+
+/** Assigns users to a card that was read under the board lock. Returns it as it is then, and those who were not assigned yet. */
+export function addAssignees(
+  tx: Tx,
+  key: ResourceKey,
+  { json, people }: { json: JsonText<Card>; people: JsonText<User>[] },
+  { user_ids, at }: { user_ids: string[]; at: string },
+): { json: JsonText<Card>; added: string[] } {
+  const isNew = user_ids.map((id) => !hasElement(json, ASSIGNEES, id))
+  const added = user_ids.filter((_, i) => isNew[i])
+  if (added.length > 0) tx.defer(assign, { ...key, user_ids: added })
+  tx.defer(touchOne, { ...key, at })
+  const extended = appendElements(
+    json,
+    ASSIGNEES,
+    people.filter((_, i) => isNew[i]),
+  )
+  return { json: replaceFields(extended, { updated_at: at }), added }
+}
 
 const unassign = statement('unassign_card', (args: ResourceKey & { user_id: string }, query) =>
   query
@@ -222,16 +277,40 @@ export async function unassignFromBoard(db: Db, board_id: string, user_id: strin
   return (await db.run(unassignEverywhere, { board_id, user_id })).map((row) => row.card_id)
 }
 
-const addLabel = statement('add_card_label', (args: ResourceKey & { label_id: string }, query) =>
-  query
-    .insertInto('card_labels')
-    .values({ board_id: args.board_id, card_id: args.id, label_id: args.label_id })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('label_id'),
+const readLabelling = statement(
+  'read_card_labelling',
+  (args: ResourceKey & { label_id: string }) => sql<{
+    json: JsonText<Card>
+    label: JsonText<Label> | null
+    starts_rule: boolean
+  }>`
+    select ${cardJson}::text as json, case when label.id is not null then ${labelJson}::text end as label,
+      ${startsRule('LABEL_ADDED', sql`label.board_id`, sql`label.id`)} as starts_rule
+    from cards card left join labels label on label.board_id = card.board_id and label.id = ${args.label_id}
+    where card.board_id = ${args.board_id} and card.id = ${args.id} and card.column_id is not null`,
 )
-/** False when the card has the label already. */
-export const addCardLabel = async (db: Db, key: ResourceKey, label_id: string) =>
-  (await db.run(addLabel, { ...key, label_id })).length === 1
+/** A card and a label of the board; `label` is null when the board has no such label. */
+export const readCardLabelling = async (db: Db, key: ResourceKey, label_id: string) =>
+  (await db.run(readLabelling, { ...key, label_id }))[0]
+
+const addLabel = statement(
+  'add_card_label',
+  (args: ResourceKey & { label_id: string }) => sql`
+    insert into card_labels (board_id, card_id, label_id, added_at)
+    values (${args.board_id}, ${args.id}, ${args.label_id}, ${afterAll('card_labels', 'added_at', args)})`,
+)
+/** Adds a label to a card that was read under the board lock. Returns it as it is then; undefined when it has the label already. */
+export function addCardLabel(
+  tx: Tx,
+  key: ResourceKey,
+  { json, label }: { json: JsonText<Card>; label: JsonText<Label> },
+  { label_id, at }: { label_id: string; at: string },
+): JsonText<Card> | undefined {
+  if (hasElement(json, LABELS, label_id)) return undefined
+  tx.defer(addLabel, { ...key, label_id })
+  tx.defer(touchOne, { ...key, at })
+  return replaceFields(appendElements(json, LABELS, [label]), { updated_at: at })
+}
 
 const removeLabel = statement('remove_card_label', (args: ResourceKey & { label_id: string }, query) =>
   query

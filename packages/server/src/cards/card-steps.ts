@@ -40,12 +40,22 @@ export async function assignToCard(
   user_ids: string[],
 ): Promise<JsonText<Card>> {
   const added = await assignCard(db, { board_id, id }, user_ids)
-  const growth = { text_bytes: PERSON_BYTES * added.length }
   const [card] = await touchCards(db, board_id, [id], at)
   const { json } = card as { json: JsonText<Card> }
-  for (const [nth, subject_id] of user_ids.entries()) {
-    const notifies = added.includes(subject_id) ? [assignmentTo(subject_id, id)] : []
-    emit('card.assigned', json, { ...by, card_id: id, subject_id, notifies, ...(nth === 0 && { growth }) })
-  }
+  emitAssignments(emit, json, { ...by, card_id: id }, { user_ids, added })
   return json
+}
+
+/** One event for each assigned user. Only those who were not assigned yet are counted and notified. */
+export function emitAssignments(
+  emit: Emit<'card.assigned'>,
+  card: JsonText<Card>,
+  metadata: Pick<EventMetadata, 'by'> & { card_id: string },
+  { user_ids, added }: { user_ids: string[]; added: string[] },
+) {
+  const growth = { text_bytes: PERSON_BYTES * added.length }
+  for (const [nth, subject_id] of user_ids.entries()) {
+    const notifies = added.includes(subject_id) ? [assignmentTo(subject_id, metadata.card_id)] : []
+    emit('card.assigned', card, { ...metadata, subject_id, notifies, ...(nth === 0 && { growth }) })
+  }
 }

@@ -5,7 +5,7 @@ import { assignmentsOf, assignmentTo } from '../core/notifications.ts'
 import { PERSON_BYTES } from '../core/quotas.ts'
 import { newFields, textBytesOf } from '../core/resource-statements.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
-import type { Handlers } from '../http/handler.ts'
+import { type Handlers, withPrefetch } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
 import {
   assignItem,
@@ -16,6 +16,7 @@ import {
   readCardOfItem,
   readItem,
   readItemMove,
+  readItemOfCard,
   setItemRanks,
   unassignItem,
   updateItem,
@@ -36,14 +37,17 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
     return item
   },
 
-  async updateItem({ db, board_id, params, body, emit }) {
-    const key = { board_id, id: params.item_id }
-    const [item, card_id] = await Promise.all([updateItem(db, key, body), readCardOfItem(db, key)])
-    if (!item) return requireItem(db, key)
-    const { json, text_bytes } = item
-    emit('checklist_item.updated', json, { card_id, growth: { text_bytes } })
-    return json
-  },
+  updateItem: withPrefetch(
+    ({ db, board_id, params }) => readItemOfCard(db, { board_id, id: params.item_id }),
+    async ({ db, board_id, params: { item_id: id }, body, at, emit }, item) => {
+      if (!item) throw new Problem('item_not_found')
+      const changed = updateItem(db, { board_id, id }, item.json, body, at)
+      if (!changed) return item.json
+      const { json, text_bytes } = changed
+      emit('checklist_item.updated', json, { card_id: item.card_id, growth: { text_bytes } })
+      return json
+    },
+  ),
 
   async deleteItem({ db, board_id, params, emit }) {
     const key = { board_id, id: params.item_id }

@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import { rankedLists } from '../core/ordering/placement.ts'
 import type { Growth } from '../core/quotas.ts'
 import {
+  deferredPatch,
   insertStatement,
-  patchStatement,
   type ResourceRow,
   rankSetter,
   readStatement,
@@ -65,10 +65,18 @@ const readAll = statement(
 export const readItems = (db: Db, board_id: string, ids: string[]): Promise<ItemOfCard[]> =>
   db.run(readAll, { board_id, ids })
 
-const update = patchStatement('item', itemJson)
-/** The item after the change, and the growth of its text; undefined when nothing changed. */
-export const updateItem = async (db: Db, key: ResourceKey, changes: object) =>
-  (await db.run(update, { ...key, changes: JSON.stringify(changes), stamp: null }))[0]
+const readOfCard = statement(
+  'read_item_of_card',
+  (args: ResourceKey) => sql<ItemOfCard>`
+    select item.id, checklist.card_id, ${itemJson}::text as json from checklist_items item ${joinChecklist}
+    where item.board_id = ${args.board_id} and item.id = ${args.id}`,
+)
+/** An item and its card. Undefined when the board has no such item. */
+export const readItemOfCard = async (db: Db, key: ResourceKey): Promise<ItemOfCard | undefined> =>
+  (await db.run(readOfCard, key))[0]
+
+/** The item after the change, and the growth of its text; undefined when nothing changes. */
+export const updateItem = deferredPatch<ChecklistItem>('item')
 
 const remove = statement(
   'delete_item',

@@ -3,15 +3,15 @@ import type { JsonText } from '@lockstep/contract/operation'
 import type { Notification } from '../core/notifications.ts'
 import { textBytesOf } from '../core/resource-statements.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
-import type { Handlers } from '../http/handler.ts'
+import { type Handlers, withPrefetch } from '../http/handler.ts'
 import { readPage } from '../http/read-page.ts'
 import { Problem } from '../platform/problem.ts'
 import {
-  countComment,
   deleteComment,
   insertComment,
   listComments,
   readComment,
+  readNewComment,
   updateComment,
   withCount,
 } from './comment-queries.ts'
@@ -19,13 +19,20 @@ import {
 const textBytes = textBytesOf('comment')
 
 export const commentHandlers: Handlers<typeof commentOperations> = {
-  async createComment({ db, board_id, params: { card_id }, newId, body: { body }, caller, at, emit }) {
-    const comment = { board_id, id: newId, card_id, author_id: caller.id, body, mention_ids: mentionedIds(body), at }
-    const [count, json] = await Promise.all([countComment(db, board_id, card_id), insertComment(db, comment)])
-    const notifies = mentionsIn(card_id, newId, counted(comment.mention_ids))
-    emit('comment.created', withCount(json, count), { card_id, growth: { text_bytes: textBytes(comment) }, notifies })
-    return json
-  },
+  createComment: withPrefetch(
+    ({ db, board_id, params: { card_id }, user_id, body: { body } }) =>
+      readNewComment(db, { board_id, card_id, author_id: user_id, mention_ids: counted(mentionedIds(body)) }),
+    async ({ db, board_id, params: { card_id }, newId, body: { body }, caller, at, emit }, read) => {
+      if (!read) throw new Problem('card_not_found')
+      const mention_ids = mentionedIds(body)
+      const comment = { board_id, id: newId, card_id, author_id: caller.id, body, mention_ids, at }
+      const json = insertComment(db, comment, read)
+      const notifies = mentionsIn(card_id, newId, counted(mention_ids))
+      const growth = { text_bytes: textBytes(comment) }
+      emit('comment.created', withCount(json, read.comment_count + 1), { card_id, growth, notifies })
+      return json
+    },
+  ),
 
   listComments: (context) =>
     readPage(commentOperations.listComments, context, (page) => {

@@ -1,24 +1,30 @@
 import { type Comment, type CommentEvent, MAX_MENTIONS } from '@lockstep/contract/comments'
 import type { JsonText } from '@lockstep/contract/operation'
-import { sql } from 'kysely'
+import type { User } from '@lockstep/contract/users'
+import { type RawBuilder, sql } from 'kysely'
 import { PERSON_BYTES } from '../core/quotas.ts'
 import { insertStatement, readStatement } from '../core/resource-statements.ts'
-import { type Db, type JsonRow, type ResourceKey, statement, wireTime } from '../database/database.ts'
+import { type Db, type JsonRow, type ResourceKey, statement, type Tx, wireTime } from '../database/database.ts'
 import { isEarlier, type ListedRow, type Page, timeCursor } from '../database/keyset.ts'
 import { userJson } from '../users/user-queries.ts'
 
 /** Of the users whom a comment mentions, those who count. */
 const countedMentions = (of: string) => sql`${sql.id(of, 'mention_ids')}[1:${sql.lit(MAX_MENTIONS)}]`
 
+const authorJson = (author_id: RawBuilder<unknown>) =>
+  sql<User>`(select ${userJson} from users person where person.id = ${author_id})`
+const mentionsJson = (user_ids: RawBuilder<unknown>, board_id: RawBuilder<unknown>) => sql<User[]>`(
+  select coalesce(json_agg(${userJson} order by mentioned.nth), '[]')
+  from unnest(${user_ids}) with ordinality mentioned (user_id, nth)
+  join board_members membership on membership.board_id = ${board_id} and membership.user_id = mentioned.user_id
+  join users person on person.id = mentioned.user_id)`
+
 /** A comment with its author and the members whom it mentions, of the row `comment` of the table `comments`. */
-const commentJson = sql<Comment>`(select row_to_json(fields) from (select
+export const commentJson = sql<Comment>`(select row_to_json(fields) from (select
   comment.id, comment.card_id,
-  (select ${userJson} from users person where person.id = comment.author_id) as author,
+  ${authorJson(sql`comment.author_id`)} as author,
   comment.body,
-  (select coalesce(json_agg(${userJson} order by mentioned.nth), '[]')
-    from unnest(${countedMentions('comment')}) with ordinality mentioned (user_id, nth)
-    join board_members membership on membership.board_id = comment.board_id and membership.user_id = mentioned.user_id
-    join users person on person.id = mentioned.user_id) as mentions,
+  ${mentionsJson(countedMentions('comment'), sql`comment.board_id`)} as mentions,
   ${wireTime(sql`comment.created_at`)} as created_at, ${wireTime(sql`comment.edited_at`)} as edited_at) fields)`
 
 interface NewComment extends ResourceKey {
@@ -28,10 +34,33 @@ interface NewComment extends ResourceKey {
   mention_ids: string[]
   at: string
 }
-const insert = insertStatement<NewComment, Comment>('comment', commentJson, ['author_id', 'mention_ids'])
-export async function insertComment(db: Db, comment: NewComment): Promise<JsonText<Comment>> {
-  const [row] = await db.run(insert, comment)
-  return (row as JsonRow<Comment>).json
+/** What a new comment shows besides its text. */
+interface CommentPeople {
+  author: JsonText<User>
+  mentions: JsonText<User[]>
+}
+const readNew = statement(
+  'read_new_comment',
+  (args: Pick<NewComment, 'board_id' | 'card_id' | 'author_id' | 'mention_ids'>) => sql<
+    CommentPeople & { comment_count: number }
+  >`
+    select card.comment_count, ${authorJson(sql`${args.author_id}::uuid`)}::text as author,
+      ${mentionsJson(sql`${args.mention_ids}::uuid[]`, sql`card.board_id`)}::text as mentions
+    from cards card where card.board_id = ${args.board_id} and card.id = ${args.card_id}`,
+)
+/** The number of comments of a card, the author of a new one, and the members whom it mentions. */
+export const readNewComment = async (
+  db: Db,
+  comment: Pick<NewComment, 'board_id' | 'card_id' | 'author_id' | 'mention_ids'>,
+) => (await db.run(readNew, comment))[0]
+
+const insert = insertStatement<NewComment>('comment', undefined, ['author_id', 'mention_ids'])
+/** Inserts a comment and counts it on its card. Its JSON is built here, without a read, with the fields in the order of `commentJson`. */
+export function insertComment(tx: Tx, comment: NewComment, { author, mentions }: CommentPeople): JsonText<Comment> {
+  const { board_id, id, card_id, body, at } = comment
+  tx.defer(count, { board_id, card_id })
+  tx.defer(insert, comment)
+  return `{"id":"${id}","card_id":"${card_id}","author":${author},"body":${JSON.stringify(body)},"mentions":${mentions},"created_at":"${at}","edited_at":null}` as JsonText<Comment>
 }
 
 const read = readStatement('comment', commentJson)
@@ -82,14 +111,9 @@ export const deleteComment = async (db: Db, key: ResourceKey): Promise<ChangedCo
 
 const count = statement(
   'count_comment',
-  (args: { board_id: string; card_id: string }) => sql<{ comment_count: number }>`
-    update cards set comment_count = comment_count + 1
-    where board_id = ${args.board_id} and id = ${args.card_id} returning comment_count`,
+  (args: { board_id: string; card_id: string }) => sql`
+    update cards set comment_count = comment_count + 1 where board_id = ${args.board_id} and id = ${args.card_id}`,
 )
-/** Counts a new comment of a card. Returns how many it has now. */
-export async function countComment(db: Db, board_id: string, card_id: string): Promise<number> {
-  return ((await db.run(count, { board_id, card_id }))[0] as { comment_count: number }).comment_count
-}
 
 /** The data of an event: the comment, and the number of comments of its card. */
 export const withCount = (comment: JsonText<Comment>, comment_count: number) =>

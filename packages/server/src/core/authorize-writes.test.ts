@@ -92,18 +92,86 @@ test('[ACCESS-8] [REQ-3] an invalid payload of a member is 422 and changes nothi
   await rename()
 })
 
-test('[WRITE-9] the response and the event of a new or moved card equal a later GET, byte for byte', async () => {
-  const { id: board_id, columns, owner } = board
+test('[WRITE-9] the response and the event of a write whose JSON the service builds equal a later read, byte for byte', async () => {
+  const { id: board_id, columns, owner, member } = board
   const [from, to] = columns.map(({ id }) => id) as [string, string]
-  const odd = '"\\/\b\f\n\r\t\u0001\u001f\u007f\u2028é😀'
+  const odd = '"title":"x","\\\\/\b\f\n\r\t\u0001\u001f\u007f\u2028é😀],"assignees":['
+  const logged = async () =>
+    (
+      await service.sql.query<{ body: string }>(
+        'select body from board_events where board_id = $1 order by seq desc limit 1',
+        [board_id],
+      )
+    ).rows[0]?.body
   const body = { title: `Title ${odd}`, description: odd }
   const made = await owner.api.send('createCard', { params: { board_id, column_id: from }, body })
   const params = { card_id: (made.body as { id: string }).id }
-  const read = async () => (await owner.api.send('getCard', { params })).text
-  expect(made.text).toBe(await read())
-  await owner.api.call('createChecklist', { params, body: { title: 'Steps' } })
-  const moved = await owner.api.send('moveCard', { params, body: { column_id: to, position: 0 } })
-  expect(moved.text).toBe(await read())
-  const event = (await board.events()).filter(({ data }) => data['id'] === params.card_id).at(-1)
-  expect(event).toMatchObject({ type: 'card.moved', data: JSON.parse(moved.text) as object })
+  const readCard = async () => (await owner.api.send('getCard', { params })).text
+  const expectSame = async (response: { text: string }) => {
+    expect(response.text).toBe(await readCard())
+    expect(await logged()).toContain(`"data":${response.text},`)
+  }
+  await expectSame(made)
+  // Two elements in each list: PostgreSQL separates them by a comma and a space.
+  const labels = await Promise.all(
+    [odd, 'Two'].map((name) => owner.api.call('createLabel', { params: { board_id }, body: { name, color: '#fff' } })),
+  )
+  for (const { id: label_id } of labels)
+    await expectSame(await owner.api.send('addCardLabel', { params: { ...params, label_id } }))
+  for (const user_ids of [[], [owner.id], [member.id, owner.id]])
+    await expectSame(await owner.api.send('assignCard', { params, body: { user_ids } }))
+  for (const title of [odd, 'Steps']) {
+    const { id: checklist_id } = await owner.api.call('createChecklist', { params, body: { title } })
+    for (const content of [odd, 'Step'])
+      await owner.api.call('createItem', { params: { checklist_id }, body: { content } })
+  }
+  await expectSame(await owner.api.send('moveCard', { params, body: { column_id: to, position: 0 } }))
+  const changes = [
+    { title: odd },
+    { description: null, due_on: '2026-02-28' },
+    { description: odd, due_on: null },
+    { title: odd },
+    {},
+  ]
+  for (const change of changes) await expectSame(await owner.api.send('updateCard', { params, body: change }))
+
+  const { checklists } = await owner.api.call('getCard', { params })
+  const item = checklists[0]?.items[0] as { id: string }
+  await owner.api.call('assignItem', { params: { item_id: item.id }, body: { user_ids: [owner.id, member.id] } })
+  for (const change of [{ is_done: true }, { content: `${odd}!` }, { is_done: false, content: odd }]) {
+    const { text } = await owner.api.send('updateItem', { params: { item_id: item.id }, body: change })
+    expect(await readCard()).toContain(text)
+    expect(await logged()).toContain(`"data":${text},`)
+  }
+
+  for (const mentions of [[], [owner.id, member.id]]) {
+    const text = `${odd} ${mentions.map((id) => `@[x](user:${id})`).join(' ')}`
+    const comment = await member.api.send('createComment', { params, body: { body: text } })
+    const list = await owner.api.send('listComments', { params })
+    expect(list.text.slice(1, comment.text.length + 1)).toBe(comment.text)
+    const { comment_count } = await owner.api.call('getCard', { params })
+    expect(await logged()).toContain(`"data":${comment.text.slice(0, -1)},"comment_count":${comment_count}}`)
+  }
+})
+
+test('[WRITE-9] a list keeps its order when the clock was set back', async () => {
+  const { id: board_id, owner, member } = board
+  const { id: label_id } = await owner.api.call('createLabel', { params: { board_id }, body: { name: 'A', color: '' } })
+  const { id: later } = await owner.api.call('createLabel', { params: { board_id }, body: { name: 'B', color: '' } })
+  await owner.api.call('addCardLabel', { params: { ...card, label_id } })
+  await owner.api.call('assignCard', { params: card, body: { user_ids: [owner.id] } })
+  await service.sql.query(`update card_labels set added_at = now() + interval '1 hour' where card_id = $1`, [
+    card.card_id,
+  ])
+  await service.sql.query(`update card_assignees set assigned_at = now() + interval '1 hour' where card_id = $1`, [
+    card.card_id,
+  ])
+  const labelled = await owner.api.send('addCardLabel', { params: { ...card, label_id: later } })
+  expect(labelled.text).toBe((await owner.api.send('getCard', { params: card })).text)
+  const assigned = await owner.api.send('assignCard', { params: card, body: { user_ids: [member.id] } })
+  expect(assigned.text).toBe((await owner.api.send('getCard', { params: card })).text)
+  expect(assigned.body).toMatchObject({
+    labels: [{ id: label_id }, { id: later }],
+    assignees: [{ id: owner.id }, { id: member.id }],
+  })
 })

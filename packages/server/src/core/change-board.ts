@@ -44,6 +44,7 @@ export interface PendingEvent {
   subject_id: string | null
   from_id: string | null
   data: string
+  startsNoRule: boolean
 }
 
 /**

@@ -33,6 +33,8 @@ export interface EventMetadata extends EventNotifications {
   subject_id?: string
   from_id?: string
   growth?: Growth | undefined
+  /** The read of the card has shown that no automation rule starts, so that they need not be read again. */
+  startsNoRule?: boolean
 }
 /** The kinds of events that belong to the history of a card. */
 type CardEventKind = Extract<
@@ -63,6 +65,7 @@ export interface NewEvent extends EventNotifications {
   /** Size of `data`. */
   bytes: number
   growth: Growth | undefined
+  startsNoRule: boolean
 }
 
 /** The state of a board's log under its lock. */
@@ -85,6 +88,7 @@ export const collectEvents =
       from_id = null,
       card_id = null,
       growth,
+      startsNoRule = false,
       notifies,
       withdraws,
     } = given
@@ -102,6 +106,7 @@ export const collectEvents =
       data,
       bytes,
       growth,
+      startsNoRule,
       ...(notifies && { notifies }),
       ...(withdraws && { withdraws }),
     })

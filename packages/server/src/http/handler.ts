@@ -67,7 +67,11 @@ type Result<O extends Operation> =
   Returns<O> extends Blob ? Download : Returns<O> | JsonText<Returns<O>> | PreparedResponse
 
 /** What a prefetch may use: it runs before the caller is authorized, so it only reads. */
-type PrefetchContext<O extends Operation> = Pick<ChangeContext<O>, 'board_id' | 'params' | 'body'> & { db: Db }
+type PrefetchContext<O extends Operation> = Pick<ChangeContext<O>, 'board_id' | 'params' | 'body'> & {
+  db: Db
+  /** The user whom the credential names. */
+  user_id: string
+}
 
 /** A change with a read phase. Made by `withPrefetch`, which checks that both agree on what was prefetched. */
 interface PrefetchingHandler<O extends Operation> {

@@ -62,7 +62,7 @@ function change(route: Route, request: FastifyRequest, reply: FastifyReply, uplo
   return changePacer.run(accessRequest.credential.user_id, known, run)
 }
 
-/** A repeated write that is rejected is authorized and tried again: without the cache, authorization would have come first. */
+/** A write that is authorized only under the lock and rejected there is authorized and tried again: without the cache, authorization would have come first. */
 async function changeChecked(
   route: Route,
   request: FastifyRequest,
@@ -97,6 +97,7 @@ async function changeOnce(
   const board_id = known ?? newId
   const assertIfMatch = ifMatchCheck(deps.resourceReaders, operation, request, params)
   const { prefetch, handle } = handler
+  const { user_id } = accessRequest.credential
   return changeBoard(deps.core, {
     accessRequest,
     board_id,
@@ -106,7 +107,7 @@ async function changeOnce(
     slot: slotOf(request),
     cost,
     onCommit,
-    ...(prefetch && { prefetch: (db) => prefetch({ ...input, db, params, board_id }) }),
+    ...(prefetch && { prefetch: (db) => prefetch({ ...input, db, params, board_id, user_id }) }),
     handle: async ({ tx, grant: { caller, at, usage }, emit, grow, prefetched }) => {
       const nextCardNumber = (usage?.last_card_number ?? 0) + 1
       await assertIfMatch?.(tx, board_id, cost)
