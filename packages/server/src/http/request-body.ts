@@ -94,7 +94,7 @@ function longestJson(schema: TSchema): number {
 /** Whether a request has no body, or a JSON body that is not too large by its headers. */
 export function isAcceptable(request: FastifyRequest, maxBytes: number): boolean {
   const { 'content-length': length, 'content-type': declared = '' } = request.headers
-  if (!hasBody(request)) return true
+  if (!hasBody(request) || length === '0') return true
   return length !== undefined && Number(length) <= maxBytes && accepted.json.test(declared)
 }
 

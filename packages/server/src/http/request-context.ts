@@ -20,11 +20,11 @@ import { invalid } from './validation.ts'
 export interface RequestContext {
   params: Record<string, string>
   accessRequest: AccessRequest
-  /** Missing on a repeated write: its access is checked only under the board lock. */
+  /** Missing on a write to a known board: its access is checked only under the board lock. */
   access?: AccessCheck
   /** For operations on a board. Missing on a retry, which gets its stored response whatever became of the board. */
   grant?: BoardGrant
-  /** The board of the grant, or of the repeated write. */
+  /** The board of the grant, or the known one. */
   board_id?: string
 }
 
@@ -55,8 +55,8 @@ export async function authorizeRequest(route: Route, request: RequestWithContext
   const context: RequestContext = { params: path.value ?? {}, accessRequest }
   request[CONTEXT] = context
   // An upload is received before its board is locked, so it is always authorized first.
-  const mayRepeat = route.isWrite && !route.isUpload && !key.problem && isAcceptable(request, route.bodyLimit)
-  const recentBoard = mayRepeat ? deps.recentAccess.boardOf(accessRequest) : undefined
+  const mayDefer = route.isWrite && !route.isUpload && !key.problem && isAcceptable(request, route.bodyLimit)
+  const recentBoard = mayDefer ? deps.recentAccess.boardOf(accessRequest) : undefined
   const [access, { excess, headers }] = await Promise.all([
     recentBoard ? undefined : checkAccess(deps.core.database.forKey(user_id), accessRequest),
     deps.limits.request(user_id, request.ip),
@@ -71,7 +71,7 @@ export async function authorizeRequest(route: Route, request: RequestWithContext
   if (key.problem) throw key.problem
 }
 
-/** Checks the access of a repeated write after all: the order of rejections must not depend on the cache. */
+/** Checks the access of such a write after all: the order of rejections must not depend on the cache. */
 export async function checkContext(route: Route, context: RequestContext) {
   const { accessRequest } = context
   const db = route.deps.core.database.forKey(accessRequest.credential.user_id)

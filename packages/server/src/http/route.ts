@@ -32,7 +32,7 @@ export interface RouteDeps {
   accessTokens: AccessTokens | undefined
   limits: RateLimits
   isOwnOrigin: (request: FastifyRequest) => boolean
-  /** Boards of repeated writes. */
+  /** Boards of resources, and their recent writers. */
   recentAccess: RecentAccess
   /** How each resource is read, for `If-Match`. */
   resourceReaders: ResourceReaders
