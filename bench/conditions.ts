@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
-import { availableParallelism, cpus, release, tmpdir, totalmem } from 'node:os'
+import { cpus, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { settingsOf } from '@lockstep/testing/environment'
 import { busyShare, rounded } from '@lockstep/testing/load/measure'
@@ -16,7 +16,7 @@ export interface Conditions {
 }
 
 /** Everything needed to judge the figures or to repeat the run. */
-export async function readConditions(size: Size, isSmoke: boolean): Promise<Conditions> {
+export async function readConditions(size: Size, isSmoke: boolean, pinned: string): Promise<Conditions> {
   const busy = await busyShare(isSmoke ? 100 : 3_000)
   const postgresVersion = run(join(postgresPrograms(), 'postgres'), '--version').replace(/^.*?(\d[\d.]*).*$/, '$1')
   return {
@@ -24,7 +24,8 @@ export async function readConditions(size: Size, isSmoke: boolean): Promise<Cond
     commit:
       run('git', 'rev-parse', '--short', 'HEAD') +
       (run('git', 'status', '--porcelain', 'packages', 'bench/*.ts') && ' with changes'),
-    machine: `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release().split('.', 2).join('.')}`,
+    machine: `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release().split('.', 2).join('.')}`,
+    pinned,
     'CPU load before the run': `${Math.round(busy * 100)} %`,
     'fdatasync of a page': `${rounded(syncMicros())} µs`,
     'Node.js': process.versions.node,

@@ -7,40 +7,34 @@ import { idOf, seedBoards, seedUsers, USERS } from '@lockstep/testing/load/seed'
 import { type ServiceProcess, startServiceProcess } from '@lockstep/testing/processes'
 import type pg from 'pg'
 import { migrate } from '../packages/server/src/database/migrations/migrate.ts'
+import { pinPostgres } from './pinning.ts'
 import type { Size } from './size.ts'
 
-/** Connections to PostgreSQL, of the service and of pgbench. */
+/** Connections to PostgreSQL, of the service and of the calls of the bare functions. */
 export const POOL = 8
 
-/** PostgreSQL, Redis and two databases with the same boards: `ours` for the service, `bare` for pgbench. */
+/** PostgreSQL, Redis and two databases with the same boards: `ours` for the service, `bare` for the functions. */
 export interface Environment extends Pick<Stores, 'postgres' | 'redis' | 'url' | 'pool'> {
   size: Size
   progress: Progress
-  /** The time after seeding and before the first write. */
-  seededAt: Date
   /** Access tokens by user number, from 1. */
   tokens: string[]
-  /** Creates a migrated database without rows. */
-  createDatabase: (name: string) => Promise<void>
   startService: (database: string, settings?: Record<string, string>) => Promise<ServiceProcess>
   /** The service on `ours`. It is started once, so that it stays warm from one benchmark to the next. */
   sharedService: () => Promise<ServiceProcess>
-  /** PostgreSQL's main process, the parent of its backends. */
-  postgresPid: () => number
   [Symbol.asyncDispose]: () => Promise<void>
 }
 
 export async function startEnvironment(size: Size, progress: Progress): Promise<Environment> {
   progress(`starting PostgreSQL and Redis, seeding ${size.boards} boards`)
-  const stores = await startStores({ postgres: { ...size.postgres, log_line_prefix: '@%p@' } })
+  const stores = await startStores({ postgres: size.postgres })
+  pinPostgres(stores.postgres.process().pid)
   const { pool, createDatabase } = stores
-  await migrate(await createDatabase('empty'))
-  await createDatabase('ours', 'empty')
+  await migrate(await createDatabase('ours'))
   await seedUsers(pool('ours'), 1, USERS)
   await seedBoards(pool('ours'), { from: 1, to: size.boards })
   await pool('ours').query('analyze')
   await createDatabase('bare', 'ours')
-  const seededAt = new Date()
   const tokens = await makeTokens(Array.from({ length: USERS + 1 }, (_, n) => idOf('user', n)))
   const startService: Environment['startService'] = (database, settings = {}) =>
     startServiceProcess({
@@ -55,9 +49,7 @@ export async function startEnvironment(size: Size, progress: Progress): Promise<
     size,
     progress,
     ...stores,
-    seededAt,
     tokens,
-    createDatabase: async (name) => void (await createDatabase(name, 'empty')),
     startService,
     sharedService: () => {
       shared ??= startService('ours').catch((error: Error) => {
@@ -66,7 +58,6 @@ export async function startEnvironment(size: Size, progress: Progress): Promise<
       })
       return shared
     },
-    postgresPid: () => stores.postgres.process().pid,
   }
 }
 

@@ -1,34 +1,39 @@
 import { gunzipSync } from 'node:zlib'
 import { HttpClient } from '@lockstep/testing/load/http-client'
-import { assertValid, byTurns, type Figure, type Findings, figure, rounded } from '@lockstep/testing/load/measure'
+import { assertValid, byTurns, rounded } from '@lockstep/testing/load/measure'
 import { cardOf, idOf, seedBoards } from '@lockstep/testing/load/seed'
 import { median } from '@lockstep/testing/statistics'
+import pg from 'pg'
 import { readFullBoard } from '../packages/server/src/boards/full-board-queries.ts'
 import type { Db } from '../packages/server/src/database/database.ts'
-import { withoutColons } from './bare-statements.ts'
+import { type Cost, measureCost } from './cost.ts'
 import type { Environment } from './environment.ts'
-import { pgbench } from './pgbench.ts'
+import { type Figure, figure, type Goal, perOperation } from './figure.ts'
 
 /** Number of the first large board, above the numbers of all other boards. */
 const FIRST = 20_001
-const LEAST_CHANGED_RATIO = 0.8
-const LEAST_UNCHANGED_RATIO = 50
-const MOST_MS = 400
-/** The size of board with that goal. */
-const MOST_CARDS = 5_000
+/** By number of cards: milliseconds of PostgreSQL, and of the response, for a load after a change. */
+const goals: Record<number, { postgres?: number; response: number }> = {
+  1000: { postgres: 3, response: 20 },
+  5000: { response: 60 },
+}
 const WARM_UP_LOADS = 10
-/** An unchanged board takes less than a millisecond, so it is loaded often enough to outlast cold caches. */
-const UNCHANGED_LOADS = 50
+/** An unchanged board takes less than a millisecond, so it is loaded often. */
+const UNCHANGED_LOADS = 100
 
-/** Loads of a full board by its size: after a change, unchanged, and unchanged with its ETag (304). */
-export async function measureFullBoard(environment: Environment): Promise<Findings> {
+type Loads = Cost & { ms: number }
+
+/** Loads of a full board by its size: after a change of one card, unchanged, and unchanged with its ETag (304). */
+export async function measureFullBoard(environment: Environment): Promise<Figure[]> {
   const { size, progress, pool, tokens } = environment
-  const script = `${withoutColons(await fullBoardStatement())};\n`
-  // The generic plan, which a connection of the service uses after its first executions.
-  const url = `${environment.url('ours')}?options=${encodeURIComponent('-c plan_cache_mode=force_generic_plan')}`
   const service = await environment.sharedService()
+  const client = new pg.Client({
+    connectionString: environment.url('ours'),
+    // Like a connection of the service after its first executions.
+    options: '-c plan_cache_mode=force_generic_plan',
+  })
+  await client.connect()
   const figures: Figure[] = []
-  let limits = ''
   for (const [i, cards] of size.cards.entries()) {
     const board = FIRST + i
     const id = idOf('board', board)
@@ -36,70 +41,106 @@ export async function measureFullBoard(environment: Environment): Promise<Findin
     const loads = Math.ceil(size.loadedCards / cards)
     await seedBoards(pool('ours'), { from: board, to: board, cards })
     await pool('ours').query('vacuum analyze')
-    using client = new HttpClient(service.baseUrl, tokens[1] as string)
+    using http = new HttpClient(service.baseUrl, tokens[1] as string)
     const load = async (expectedStatus: number, headers = {}) => {
-      const response = await client.request('GET', `/boards/${id}`, { 'accept-encoding': 'gzip', ...headers })
+      const response = await http.request('GET', `/boards/${id}`, { 'accept-encoding': 'gzip', ...headers })
       assertValid(response.status === expectedStatus, `a full board returned ${response.status}`)
       return response
     }
+    const cost = (pid: number, work: () => Promise<number>) =>
+      measureCost({ server: pool('postgres'), database: 'ours', pid }, work)
     let changes = 0
-    const loadAfterChange = async () => {
+    /** The change is not part of the cost. */
+    const loadAfterChange = async (): Promise<Loads> => {
       const title = `Change ${++changes}`
-      const { status } = await client.json('PATCH', `/cards/${idOf('card', cardOf(board, 1))}`, { title })
+      const { status } = await http.json('PATCH', `/cards/${idOf('card', cardOf(board, 1))}`, { title })
       assertValid(status === 200, `a change returned ${status}`)
-      const { ms, bytes } = await load(200)
-      assertValid(gunzipSync(bytes).includes(`"${title}"`), 'a load did not contain the last change')
-      return ms
+      let ms = 0
+      const measured = await cost(service.pid, async () => {
+        const response = await load(200)
+        ms = response.ms
+        assertValid(gunzipSync(response.bytes).includes(`"${title}"`), 'a load did not contain the last change')
+        return 1
+      })
+      return { ...measured, ms }
     }
-    const medianOf = async (count: number, work: () => Promise<number>) => {
+    const repeat = async (status: number, headers: () => Promise<object>): Promise<Loads> => {
+      const sent = await headers()
       const times: number[] = []
-      for (let n = 0; n < count; n++) times.push(await work())
-      return median(times)
+      const measured = await cost(service.pid, async () => {
+        for (let n = 0; n < UNCHANGED_LOADS; n++) times.push((await load(status, sent)).ms)
+        return UNCHANGED_LOADS
+      })
+      return { ...measured, ms: median(times) }
+    }
+    const changed = async (): Promise<Loads> => {
+      const all: Loads[] = []
+      for (let n = 0; n < loads; n++) all.push(await loadAfterChange())
+      const of = (key: keyof Loads) => median(all.map((each) => each[key]))
+      return { node: of('node'), postgres: of('postgres'), count: 1, ms: of('ms') }
+    }
+    const statement = await fullBoardStatement(id)
+    const bare = async (): Promise<Loads> => {
+      const measured = await cost(process.pid, async () => {
+        for (let n = 0; n < loads; n++) await client.query({ name: 'full_board', ...statement })
+        return loads
+      })
+      return { ...measured, ms: 0 }
     }
     // PostgreSQL plans the first executions of a prepared statement one by one, and then caches a generic plan.
-    if (i === 0) await medianOf(WARM_UP_LOADS, loadAfterChange)
-    const times = await byTurns(size.rounds, {
-      changed: () => medianOf(loads, loadAfterChange),
-      unchanged: () => medianOf(UNCHANGED_LOADS, async () => (await load(200)).ms),
-      notModified: async () => {
-        const etag = String((await load(200)).headers.etag)
-        return medianOf(UNCHANGED_LOADS, async () => (await load(304, { 'if-none-match': etag })).ms)
-      },
-      statement: async () => (await pgbench(url, script, { clients: 1, transactions: loads + 1, define: { id } })).ms,
+    for (let n = 0; n < WARM_UP_LOADS; n++) await loadAfterChange()
+    const rounds = await byTurns(size.rounds, {
+      changed,
+      bare,
+      unchanged: () => repeat(200, async () => ({})),
+      known: () => repeat(304, async () => ({ 'if-none-match': String((await load(200)).headers.etag) })),
     })
-    const [changed, unchanged] = [median(times.changed), median(times.unchanged)]
-    const [notModified, statement] = [median(times.notModified), median(times.statement)]
     const name = `full board of ${cards} cards`
-    const rates = (ours: number, bare: number) => ({ ours: 1_000 / ours, bare: 1_000 / bare })
+    const p50 = (costs: Loads[]) => costs.map(({ ms }) => ms)
+    const [node, postgres] = [perOperation(rounds.changed, 'node'), perOperation(rounds.changed, 'postgres')]
+    const goal = goals[cards]
+    const bounds: (Goal | undefined)[] = [
+      goal?.postgres && { what: 'PostgreSQL ms', most: goal.postgres, values: postgres },
+      goal && { what: 'response ms', most: goal.response, values: p50(rounds.changed) },
+    ].map((each) => each || undefined)
+    const limitOf = (costs: Loads[], rest: string) =>
+      `A response takes ${rounded(median(p50(costs)))} ms (median). ${rest}`
     figures.push(
-      figure(`${name}, changed, vs its own statement`, '/s', rates(changed, statement), {
-        ratio: { least: LEAST_CHANGED_RATIO },
-      }),
-      figure(`${name}, unchanged, vs its own statement`, '/s', rates(unchanged, statement), {
-        ratio: { least: LEAST_UNCHANGED_RATIO },
-      }),
-      figure(`${name}, known (304), vs unchanged`, '/s', rates(notModified, unchanged), { ratio: { least: 1 } }),
+      figure(
+        `${name}, after a change`,
+        { node, postgres, bare: perOperation(rounds.bare, 'postgres') },
+        limitOf(rounds.changed, 'The bare engine is the statement that reads the whole board.'),
+        bounds.filter((each) => each !== undefined),
+      ),
     )
-    if (cards === MOST_CARDS)
-      figures.push(figure(`${name}, changed`, 'ms', { ours: changed }, { ours: { most: MOST_MS } }))
-    // Of the largest board.
-    limits = `After a change, PostgreSQL: at ${cards} cards the statement takes ${rounded(statement)} of ${rounded(changed)} ms; the rest is compressing and sending. An unchanged board is sent from the cache.`
-    progress(
-      `  ${cards} cards: changed ${rounded(changed)} ms, its statement ${rounded(statement)} ms, unchanged ${rounded(unchanged)} ms, 304 ${rounded(notModified)} ms`,
-    )
+    for (const [kind, what] of [
+      ['unchanged', 'unchanged'],
+      ['known', 'known to the client (304)'],
+    ] as const) {
+      const costs = rounds[kind]
+      figures.push(
+        figure(
+          `${name}, ${what}`,
+          { node: perOperation(costs, 'node'), postgres: perOperation(costs, 'postgres') },
+          limitOf(costs, 'The access check of the request, and Node.'),
+        ),
+      )
+    }
+    progress(`  ${cards} cards after a change: ${rounded(median(p50(rounds.changed)))} ms`)
   }
-  return { figures, limits }
+  await client.end()
+  return figures
 }
 
-/** The service's own statement for a full board, with the pgbench variable `id` as its only parameter. */
-async function fullBoardStatement(): Promise<string> {
-  let text = ''
+/** The service's own statement for a full board. */
+async function fullBoardStatement(id: string): Promise<{ text: string; values: unknown[] }> {
+  let found = { text: '', values: [] as unknown[] }
   const db: Db = {
-    run: async (statement) => {
-      text = statement.text
+    run: async (statement, args) => {
+      found = { text: statement.text, values: statement.values(args) }
       return []
     },
   }
-  await readFullBoard(db, '')
-  return text.replaceAll(/\$\d+/g, ':id')
+  await readFullBoard(db, id)
+  return found
 }

@@ -2,21 +2,21 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Findings, Progress } from '@lockstep/testing/load/measure'
+import type { Progress } from '@lockstep/testing/load/measure'
 import { exitWithUsage, readArguments } from '../packages/server/src/platform/command-line.ts'
 import { readConditions } from './conditions.ts'
 import { type Environment, startEnvironment } from './environment.ts'
 import { measureFanOut } from './fan-out.ts'
+import type { Figure } from './figure.ts'
 import { measureFullBoard } from './full-board.ts'
-import { measureHotBoard } from './hot-board.ts'
+import { pinProcesses } from './pinning.ts'
 import { readResults, writeReport } from './report.ts'
 import { FULL, SMOKE, VERSUS, VERSUS_SMOKE } from './size.ts'
 import { compareWith } from './versus.ts'
 import { measureWrites } from './writes.ts'
 
-const benchmarks: Record<string, (environment: Environment) => Promise<Findings>> = {
+const benchmarks: Record<string, (environment: Environment) => Promise<Figure[]>> = {
   writes: measureWrites,
-  'hot-board': measureHotBoard,
   'full-board': measureFullBoard,
   'fan-out': measureFanOut,
 }
@@ -41,6 +41,8 @@ const startedAt = performance.now()
 const progress: Progress = (line) =>
   console.log(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5)} s  ${line}`)
 
+const pinned = pinProcesses()
+progress(`pinned: ${pinned}`)
 if (positionals[0] === 'versus') {
   const [, commit] = positionals
   if (commit === undefined || positionals.length > 2) exitWithUsage('Usage: npm run bench -- versus <commit>')
@@ -59,7 +61,7 @@ const target = outFolder === undefined ? new URL('../', import.meta.url) : pathT
 
 const size = values.smoke ? SMOKE : FULL
 const selected = positionals.length > 0 ? positionals : names
-const conditions = await readConditions(size, values.smoke)
+const conditions = await readConditions(size, values.smoke, pinned)
 // Keeps the earlier results of benchmarks that are not selected.
 const results = new Map((await readResults(target)).map((result) => [result.benchmark, result]))
 let failed = 0
@@ -70,14 +72,13 @@ let failed = 0
     const { date, commit } = conditions
     const begunAt = performance.now()
     try {
-      const findings = await (benchmarks[name] as (typeof benchmarks)[string])(environment)
+      const figures = await (benchmarks[name] as (typeof benchmarks)[string])(environment)
       const seconds = Math.round((performance.now() - begunAt) / 1_000)
-      results.set(name, { benchmark: name, date, commit, seconds, ...findings })
-      for (const { name: operation, ours, bare, ratio, unit, goal, met } of findings.figures) {
-        const mark = met === null ? ' ' : met ? '✓' : '✗'
-        const comparison = bare === null ? '' : `, bare ${bare}: ${ratio}`
-        progress(`  ${mark} ${operation}: ${ours} ${unit}${comparison}${goal ? ` (${goal})` : ''}`)
-      }
+      results.set(name, { benchmark: name, date, commit, seconds, figures })
+      for (const { operation, node_ms, postgres_ms, bare_ms, ratio, goal, result } of figures)
+        progress(
+          `  ${operation}: Node ${node_ms}, PostgreSQL ${postgres_ms}, bare ${bare_ms}, ratio ${ratio}, ${goal}: ${result}`,
+        )
     } catch (error) {
       failed++
       progress(`  failed: ${(error as Error).stack}`)
@@ -90,9 +91,9 @@ let failed = 0
     )
   }
 }
-const withGoal = [...results.values()].flatMap(({ figures }) => figures).filter(({ met }) => met !== null)
+const withGoal = [...results.values()].flatMap(({ figures }) => figures).filter(({ result }) => result !== null)
 console.log(
-  `${withGoal.filter(({ met }) => met).length} of ${withGoal.length} goals met; ${failed} of ${selected.length} benchmarks failed`,
+  `${withGoal.filter(({ result }) => result === 'met').length} of ${withGoal.length} goals met; ${failed} of ${selected.length} benchmarks failed`,
 )
 if (outFolder !== undefined) console.log(`Results are in ${outFolder}`)
 process.exit(failed === 0 ? 0 : 1)

@@ -3,18 +3,16 @@ import { DURABLE_POSTGRES } from '@lockstep/testing/load/measure'
 /** The amount of work of a full run. */
 export const FULL = {
   postgres: DURABLE_POSTGRES,
-  rounds: 5,
-  /** Long enough for V8 to optimize the service's code. */
-  warmUpMs: 20_000,
+  rounds: 9,
+  /** At most this many windows until rates are flat. */
+  warmUpWindows: 15,
   windowMs: 1_000,
-  boards: 1_000,
-  /** Connections to the service. */
-  connections: [8, 32],
+  boards: 300,
   hotWriters: 32,
   /** Sizes of the full boards. */
   cards: [100, 1_000, 5_000],
   /** Consecutive loads of a full board per round, as a total number of cards. */
-  loadedCards: 20_000,
+  loadedCards: 5_000,
   sockets: 10_000,
   /** Sockets opened per second. */
   socketsRate: 400,
@@ -27,10 +25,9 @@ export type Size = typeof FULL
 export const SMOKE: Size = {
   postgres: { jit: 'off' },
   rounds: 1,
-  warmUpMs: 150,
+  warmUpWindows: 2,
   windowMs: 150,
   boards: 20,
-  connections: [8],
   hotWriters: 8,
   cards: [20],
   loadedCards: 40,

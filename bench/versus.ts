@@ -3,15 +3,17 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { startStores } from '@lockstep/testing/environment'
 import { type LoadRequest, LoadWorker, UNIQUE_NUMBER } from '@lockstep/testing/load/http-load'
-import { assertValid, type Progress, rounded, threadsCpuOf } from '@lockstep/testing/load/measure'
+import { assertValid, type Progress, rounded } from '@lockstep/testing/load/measure'
 import * as ownSeed from '@lockstep/testing/load/seed'
 import { unpackVersion } from '@lockstep/testing/older-version'
 import { type ServiceProcess, startServiceProcess } from '@lockstep/testing/processes'
 import { PASSWORD } from '@lockstep/testing/secrets'
 import { hash } from '@node-rs/argon2'
 import pg from 'pg'
+import { type Cost, measureCost, type Ratio, ratioOf, sum } from './cost.ts'
 import { POOL } from './environment.ts'
 import { loadRequests, type OperationKey, operations } from './operations.ts'
+import { pinPostgres } from './pinning.ts'
 import type { Size } from './size.ts'
 
 const versions = ['before', 'after'] as const
@@ -27,13 +29,6 @@ const CHANGED_BOARDS = 4
 const CONNECTIONS = 8
 
 type Measure = 'Node' | 'PostgreSQL' | 'both'
-/** The cost of an operation after the change, divided by its cost before. */
-export interface Ratio {
-  ratio: number
-  /** The 95 % interval. */
-  low: number
-  high: number
-}
 export type Verdict = 'met' | 'missed' | 'noisy'
 export interface Comparison extends Ratio {
   operation: string
@@ -56,12 +51,6 @@ export interface Subject {
   main?: string
   seed?: typeof ownSeed
 }
-/** CPU milliseconds of a number of requests. */
-interface Cost {
-  node: number
-  postgres: number
-  count: number
-}
 
 /** Compares the working tree with a commit. Each has its own dependencies, tables and seed. */
 export async function compareWith(commit: string, size: VersusSize, progress: Progress): Promise<Comparison[]> {
@@ -80,6 +69,7 @@ export async function compare(
   progress: Progress,
 ): Promise<Comparison[]> {
   await using stores = await startStores({ postgres: size.postgres })
+  pinPostgres(stores.postgres.process().pid)
   using load = new LoadWorker()
   const server = new pg.Client({ connectionString: stores.postgres.url })
   // Without a listener, the error of this connection when PostgreSQL stops would hide the first error.
@@ -125,19 +115,8 @@ async function oneRound(rounds: Rounds, [a, b]: Version[], { load, server, start
   const running = { [a]: await start(a), [b]: await start(b) } as Record<Version, ServiceProcess>
   const send = (key: Compared, version: Version) =>
     load.runValid(`${key} ${version}`, running[version].baseUrl, { connections: CONNECTIONS, ms: size.windowMs })
-  const measure = async (key: Compared, version: Version, attempts = 5): Promise<Cost> => {
-    const pids = await backendsOf(server, version)
-    const cpu = () => ({ node: threadsCpuOf(running[version].pid), postgres: sum(pids.map(threadsCpuOf)) })
-    const before = cpu()
-    const { sent } = await send(key, version)
-    // If a connection was opened or closed meanwhile, a part of PostgreSQL's time is missing.
-    if (String(await backendsOf(server, version)) !== String(pids)) {
-      assertValid(attempts > 1, `the connections of ${version} to PostgreSQL keep changing`)
-      return measure(key, version, attempts - 1)
-    }
-    const after = cpu()
-    return { node: after.node - before.node, postgres: after.postgres - before.postgres, count: sent }
-  }
+  const measure = (key: Compared, version: Version) =>
+    measureCost({ server, database: version, pid: running[version].pid }, async () => (await send(key, version)).sent)
   for (const [key, costsOfRounds] of rounds) {
     // Warms up compiled code, plans and connections.
     for (const version of [a, b])
@@ -234,16 +213,6 @@ function requestsOf(compared: Compared, tokens: string[], size: VersusSize): Loa
   return loadRequests(compared, { count: Math.max(boards * 12, 1_000), boards, tokens })
 }
 
-/** The process ids of a database's backends. `server` is connected to another database. */
-async function backendsOf(server: pg.Client, database: string): Promise<number[]> {
-  const { rows } = await server.query<{ pid: number }>(
-    `select pid from pg_stat_activity where datname = $1 and backend_type = 'client backend' order by pid`,
-    [database],
-  )
-  return rows.map(({ pid }) => pid)
-}
-
-const sum = (values: number[]) => values.reduce((all, value) => all + value, 0)
 const total = (costs: Cost[]): Cost => ({
   node: sum(costs.map(({ node }) => node)),
   postgres: sum(costs.map(({ postgres }) => postgres)),
@@ -273,21 +242,6 @@ export function judge(
   })
 }
 const isNarrow = ({ ratio, low, high }: Ratio) => high / ratio - 1 <= MOST_WIDTH && 1 - low / ratio <= MOST_WIDTH
-
-/**
- * The Hodges–Lehmann estimate of the ratio of paired rounds, and its 95 % interval from Wilcoxon's signed-rank test, both on
- * logarithms. The estimate is the median of the means of all pairs, so a few disturbed rounds do not move it.
- */
-export function ratioOf(ratios: number[]): Ratio {
-  const logs = ratios.map(Math.log)
-  const n = logs.length
-  const means = logs.flatMap((a, i) => logs.slice(i).map((b) => (a + b) / 2)).sort((a, b) => a - b)
-  const cut = Math.floor((n * (n + 1)) / 4 - 1.96 * Math.sqrt((n * (n + 1) * (2 * n + 1)) / 24))
-  const at = (index: number) => Math.exp(means[Math.min(Math.max(index, 0), means.length - 1)] as number)
-  const middle =
-    ((means[Math.floor((means.length - 1) / 2)] as number) + (means[Math.floor(means.length / 2)] as number)) / 2
-  return { ratio: Math.exp(middle), low: at(cut), high: at(means.length - 1 - Math.max(cut, 0)) }
-}
 
 const percent = (ratio: number) => `${ratio >= 1 ? '+' : '−'}${(Math.abs(ratio - 1) * 100).toFixed(1)} %`
 /** A comparison in one line. */

@@ -254,7 +254,7 @@ export const registry: Record<string, Covering> = {
   // Benchmarks
   'npm run bench': by('bench/bench.test.ts', '--smoke'),
   ...Object.fromEntries(
-    ['writes', 'hot-board', 'full-board', 'fan-out'].map((name) => [
+    ['writes', 'full-board', 'fan-out'].map((name) => [
       `npm run bench -- ${name}`,
       by('bench/bench.test.ts', '--smoke'),
     ]),

@@ -4,54 +4,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 /** Prints a progress line. */
 export type Progress = (line: string) => void
 
-/** One measured value, the value of the bare engine from the same run, and the goal. */
-export interface Figure {
-  /** Stable between runs. */
-  name: string
-  ours: number
-  /** Null when there is nothing to compare with. */
-  bare: number | null
-  /** `ours / bare`. */
-  ratio: number | null
-  unit: string
-  goal: string | null
-  met: boolean | null
-}
-/** What a benchmark returns. */
-export interface Findings {
-  figures: Figure[]
-  /** The bottleneck, in a sentence or two. */
-  limits: string
-}
-
-type Bound = { least: number } | { most: number }
-const isWithin = (value: number, bound: Bound) => ('least' in bound ? value >= bound.least : value <= bound.most)
-const describeBound = (what: string, bound: Bound, unit: string) =>
-  `${what} ${'least' in bound ? `≥ ${bound.least}` : `≤ ${bound.most}`}${unit && ` ${unit}`}`
-
-/** Builds a figure. A goal can bound the ratio, our own value, or both. */
-export function figure(
-  name: string,
-  unit: string,
-  { ours, bare = null }: { ours: number; bare?: number | null },
-  goals: { ratio?: Bound; ours?: Bound } = {},
-): Figure {
-  const ratio = bare ? ours / bare : null
-  const checked = [
-    goals.ratio && { goal: describeBound('ratio', goals.ratio, ''), met: isWithin(ratio ?? 0, goals.ratio) },
-    goals.ours && { goal: describeBound('ours', goals.ours, unit), met: isWithin(ours, goals.ours) },
-  ].filter((goal) => goal !== undefined)
-  return {
-    name,
-    ours: rounded(ours),
-    bare: bare === null ? null : rounded(bare),
-    ratio: ratio === null ? null : rounded(ratio),
-    unit,
-    goal: checked.length > 0 ? checked.map(({ goal }) => goal).join(' and ') : null,
-    met: checked.length > 0 ? checked.every(({ met }) => met) : null,
-  }
-}
-
 /** Rounds to three significant digits, and to whole numbers above a thousand. */
 export const rounded = (value: number) => (Math.abs(value) >= 1_000 ? Math.round(value) : Number(value.toPrecision(3)))
 

@@ -22,6 +22,8 @@ export const CARDS = 12
 export const columnOf = (board: number, nth: number) => board * 10 + nth
 export const labelOf = (board: number, nth: number) => board * 100 + nth
 export const cardOf = (board: number, nth: number) => board * 100_000 + nth
+/** The number of a checklist item of a card. */
+export const itemOf = (card: number, nth: number) => card * 10 + nth
 
 export async function seedUsers(sql: pg.Pool, from: number, to: number, hashedPassword = '') {
   await sql.query(
