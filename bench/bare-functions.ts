@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { idOf } from '@lockstep/testing/load/seed'
 import { sql } from 'kysely'
 import pg from 'pg'
@@ -147,14 +148,19 @@ export class BareFunctions {
     return bare
   }
 
-  /** Calls the function of an operation on all connections, for a time. Returns how often. */
-  async run(key: OperationKey, ms: number): Promise<number> {
+  /**
+   * Calls the function of an operation on all connections, for a time and at a rate. Returns how often. At a higher rate, calls would
+   * share more flushes of the log and find warmer caches.
+   */
+  async run(key: OperationKey, ms: number, perSecond: number): Promise<number> {
     const before = this.sent[key] ?? 0
-    const end = performance.now() + ms
+    const startedAt = performance.now()
     const callOnly = async (client: pg.Client) => {
-      while (performance.now() < end) {
+      while (performance.now() < startedAt + ms) {
         const nth = this.sent[key] ?? 0
         this.sent[key] = nth + 1
+        const wait = startedAt + ((nth - before) / perSecond) * 1_000 - performance.now()
+        if (wait > 0) await pause(wait)
         const { user, call } = operations[key].write(nth, this.boards)
         const [name, ...values] = call
         const parameters = call.map((_, i) => `$${i + 1}`).join(', ')

@@ -52,9 +52,14 @@ async function measureWrite(
     assertValid(appended === all, `${all} writes (${name}) appended ${appended} events`)
     return { ...cost, rate }
   }
+  let perSecond = 0
   const subjects = {
-    ours: () => windowOf('ours', service.pid, send),
-    bare: () => windowOf('bare', process.pid, () => bare.run(key, size.windowMs)),
+    ours: async () => {
+      const window = await windowOf('ours', service.pid, send)
+      perSecond = window.rate
+      return window
+    },
+    bare: () => windowOf('bare', process.pid, () => bare.run(key, size.windowMs, perSecond)),
   }
   try {
     for (const run of Object.values(subjects))
