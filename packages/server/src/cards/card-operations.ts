@@ -112,7 +112,8 @@ export const cardHandlers = (trashDays: number): Handlers<typeof cardOperations>
       return { move, target }
     },
     async ({ db, board_id, params: { card_id: id }, body, at, emit }, { move, target }) => {
-      if (!move?.column_id) throw new Problem('column_not_found')
+      if (!move) throw new Problem('card_not_found')
+      if (!move.column_id) throw new Problem('column_not_found')
       const { from_id, column_id, starts_rule, json } = move
       if (!target || target.others.length > 0)
         return moveCardTo({ db, board_id, card_id: id, at }, emit, { from_id, column_id }, body)

@@ -150,7 +150,7 @@ const move = statement(
       ${startsRule('CARD_MOVED', sql`target.board_id`, sql`target.id`)} as starts_rule
     from cards card
     left join columns target on target.board_id = card.board_id and target.id = coalesce(${args.column_id}, card.column_id)
-    where card.board_id = ${args.board_id} and card.id = ${args.id}`,
+    where card.board_id = ${args.board_id} and card.id = ${args.id} and card.column_id is not null`,
 )
 /** A card with its current column and the target column; `column_id` is null when the board has no such column. */
 export async function readCardMove(db: Db, key: ResourceKey, column_id: string | null) {

@@ -69,9 +69,10 @@ const readOfCard = statement(
   'read_item_of_card',
   (args: ResourceKey) => sql<ItemOfCard>`
     select item.id, checklist.card_id, ${itemJson}::text as json from checklist_items item ${joinChecklist}
+    join cards card on card.board_id = checklist.board_id and card.id = checklist.card_id and card.column_id is not null
     where item.board_id = ${args.board_id} and item.id = ${args.id}`,
 )
-/** An item and its card. Undefined when the board has no such item. */
+/** An item and its card. Undefined when the board has no such item, or when its card was archived or deleted. */
 export const readItemOfCard = async (db: Db, key: ResourceKey): Promise<ItemOfCard | undefined> =>
   (await db.run(readOfCard, key))[0]
 

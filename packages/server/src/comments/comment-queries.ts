@@ -46,7 +46,7 @@ const readNew = statement(
   >`
     select card.comment_count, ${authorJson(sql`${args.author_id}::uuid`)}::text as author,
       ${mentionsJson(sql`${args.mention_ids}::uuid[]`, sql`card.board_id`)}::text as mentions
-    from cards card where card.board_id = ${args.board_id} and card.id = ${args.card_id}`,
+    from cards card where card.board_id = ${args.board_id} and card.id = ${args.card_id} and card.column_id is not null`,
 )
 /** The number of comments of a card, the author of a new one, and the members whom it mentions. */
 export const readNewComment = async (

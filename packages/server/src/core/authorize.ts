@@ -102,25 +102,30 @@ const rowsOf = (resource: Resource) =>
 
 const now = wireTime(sql`clock_timestamp()`)
 
-/** The columns that the authorization decision needs, and a stored response for the key. */
-const accessColumns = sql`caller.id as user_id, caller.username, caller.is_active, caller.is_superuser, caller.surviving_token_hash,
+/** What is known of the user. */
+const callerColumns = sql`caller.id as user_id, caller.username, caller.is_active, caller.is_superuser, caller.surviving_token_hash,
         floor(extract(epoch from caller.tokens_valid_from))::int8 as tokens_valid_from,
         floor(extract(epoch from clock_timestamp()))::int8 as now_seconds,
-        ${now} as at,
-        target.board_id, membership.role, stream.epoch, stream.last_seq, stream.text_bytes, stream.archived_at is not null as is_archived,
-        case when stored.key is not null then
+        ${now} as at`
+const storedColumn = sql`case when stored.key is not null then
           json_build_object('fingerprint', stored.fingerprint, 'status', stored.status, 'position', stored.position,
             'body', case when octet_length(stored.body) <= ${sql.lit(LARGE_BODY_BYTES)} then stored.body end,
             'large_body_bytes', case when octet_length(stored.body) > ${sql.lit(LARGE_BODY_BYTES)} then octet_length(stored.body) end)
         end as stored_response`
+const joinStored = (args: { key: string | null }) => sql`left join stored_responses stored
+        on stored.user_id = caller.id and stored.key = ${args.key} and stored.created_at > now() - interval '24 hours'`
+const ofTokenBoard = sql`and (token.board_id is null or stored.board_id = token.board_id)`
+/** The columns that the authorization decision needs, and a stored response for the key. */
+const accessColumns = sql`${callerColumns},
+        target.board_id, membership.role, stream.epoch, stream.last_seq, stream.text_bytes, stream.archived_at is not null as is_archived,
+        ${storedColumn}`
 const accessJoins = (
   target: RawBuilder<unknown>,
   args: Pick<AccessArguments, 'target_id' | 'key'>,
 ) => sql`left join ${target} target on target.id = ${args.target_id}
       left join board_members membership on membership.board_id = target.board_id and membership.user_id = caller.id
       left join board_stream stream on stream.board_id = target.board_id
-      left join stored_responses stored on stored.user_id = caller.id and stored.key = ${args.key}
-        and stored.created_at > now() - interval '24 hours'`
+      ${joinStored(args)}`
 
 /** Everything the authorization decision needs, in one statement: user, board, role, and a stored response for the key. */
 const sessionAccess = (name: string, target: RawBuilder<unknown>, more: RawBuilder<unknown>) =>
@@ -133,6 +138,10 @@ const sessionAccess = (name: string, target: RawBuilder<unknown>, more: RawBuild
       where caller.id = ${args.user_id}`,
   )
 
+const tokenColumn = sql`json_build_object('scope', token.scope, 'board_id', token.board_id,
+          'expires_at', ceil(extract(epoch from token.expires_at))::int8) as token`
+const isValidToken = (args: { token_id: string }) =>
+  sql`token.id = ${args.token_id} and (token.expires_at is null or token.expires_at > clock_timestamp())`
 /**
  * The same with an access token, which must be valid. A token of one board does not see stored responses of other boards: it
  * could guess their keys.
@@ -141,12 +150,10 @@ const tokenAccess = (name: string, target: RawBuilder<unknown>, more: RawBuilder
   statement(
     name,
     (args: TokenAccessArguments) => sql<AccessRow>`
-      select ${accessColumns} ${more},
-        json_build_object('scope', token.scope, 'board_id', token.board_id,
-          'expires_at', ceil(extract(epoch from token.expires_at))::int8) as token
+      select ${accessColumns} ${more}, ${tokenColumn}
       from access_tokens token join users caller on caller.id = token.user_id
-      ${accessJoins(target, args)} and (token.board_id is null or stored.board_id = token.board_id)
-      where token.id = ${args.token_id} and (token.expires_at is null or token.expires_at > clock_timestamp())`,
+      ${accessJoins(target, args)} ${ofTokenBoard}
+      where ${isValidToken(args)}`,
   )
 
 /** How access to something is read: for a login, and for an access token. */
@@ -169,11 +176,43 @@ const resourceAccess = Object.fromEntries(
 /** Also reads the board's version, so that a cached board or a 304 needs no further statement. */
 const fullBoardAccess = accessStatements('full_board', rowsOf('board'), sql`, ${profilesOfBoard} as profiles`)
 
+type LockedStream = Usage & Pick<AccessRow, 'epoch' | 'last_seq' | 'is_archived'>
 const lockBoard = statement(
   'lock_board',
-  (args: { board_id: string }) => sql<Usage>`
-    select ${usageColumns} from board_stream where board_id = ${args.board_id} for no key update`,
+  (args: { board_id: string }) => sql<LockedStream>`
+    select ${usageColumns}, epoch, last_seq, archived_at is not null as is_archived
+    from board_stream where board_id = ${args.board_id} for no key update`,
 )
+
+type MemberRow = Omit<AccessRow, keyof LockedStream | 'author_id'>
+interface MemberArguments {
+  board_id: string
+  key: string | null
+}
+const memberJoins = (args: MemberArguments, isKeyed: boolean) => sql`left join board_members membership
+        on membership.board_id = ${args.board_id} and membership.user_id = caller.id
+        ${isKeyed ? joinStored(args) : sql``}`
+/** What authorization needs for a member of a locked board, whose state is known from the lock. */
+const memberStatements = (isKeyed: boolean) => {
+  const prefix = isKeyed ? 'check_keyed' : 'check'
+  const columns = sql`${callerColumns}, membership.board_id, membership.role, ${isKeyed ? storedColumn : sql`null as stored_response`}`
+  return {
+    session: statement(
+      `${prefix}_member`,
+      (args: MemberArguments & { user_id: string }) => sql<MemberRow>`
+        select ${columns} from users caller ${memberJoins(args, isKeyed)} where caller.id = ${args.user_id}`,
+    ),
+    token: statement(
+      `${prefix}_token_member`,
+      (args: MemberArguments & { token_id: string }) => sql<MemberRow>`
+        select ${columns}, ${tokenColumn}
+        from access_tokens token join users caller on caller.id = token.user_id
+        ${memberJoins(args, isKeyed)} ${isKeyed ? ofTokenBoard : sql``}
+        where ${isValidToken(args)}`,
+    ),
+  }
+}
+const [memberAccess, keyedMemberAccess] = [memberStatements(false), memberStatements(true)]
 const insertStream = statement(
   'insert_board_stream',
   (args: { board_id: string }) => sql<Pick<BoardGrant, 'epoch' | 'last_seq' | 'at'>>`
@@ -217,8 +256,11 @@ export interface AccessCheck {
  * because an access token may not do this at all.
  */
 export async function checkAccess(db: Db, request: AccessRequest): Promise<AccessCheck> {
+  return decide(request, await readAccess(db, request))
+}
+
+function decide(request: AccessRequest, row: AccessRow | undefined): AccessCheck {
   const { credential, required } = request
-  const row = await readAccess(db, request)
   // Tokens are dated by the database's clock, so it decides when they expire.
   if (!row || credential.usableUntil <= row.now_seconds || isRejected(credential, row))
     throw new Problem('not_authenticated')
@@ -262,9 +304,17 @@ export function requireTokenBoard(token: CallerToken | null, board_id: string) {
  * The same for a change: takes the board lock first and checks access in a later statement. A statement that did both would
  * see the state from before it waited, and let through a member who was removed meanwhile. The same holds for an invitation, which
  * is used up here: if the change fails, it is rolled back.
+ *
+ * With `isRead` the change reads the resource itself and rejects a missing one. Then only the membership is read here.
  */
-export async function lockAndCheckAccess(tx: Db, board_id: string, request: AccessRequest): Promise<AccessCheck> {
+export async function lockAndCheckAccess(
+  tx: Db,
+  board_id: string,
+  request: AccessRequest,
+  { isRead = false } = {},
+): Promise<AccessCheck> {
   const { credential, invitationHash: token_hash } = request
+  if (isRead) return lockAndCheckMember(tx, board_id, request)
   const [[usage = NO_USAGE], check, [invitation]] = await Promise.all([
     tx.run(lockBoard, { board_id }),
     checkAccess(tx, request),
@@ -277,6 +327,22 @@ export async function lockAndCheckAccess(tx: Db, board_id: string, request: Acce
     return { ...grant, usage }
   }
   return { ...check, authorize }
+}
+
+async function lockAndCheckMember(tx: Db, board_id: string, request: AccessRequest): Promise<AccessCheck> {
+  const { key, credential } = request
+  const { user_id, token_id } = credential
+  const statements = key === null ? memberAccess : keyedMemberAccess
+  const [[stream], [member]] = await Promise.all([
+    tx.run(lockBoard, { board_id }),
+    token_id === undefined
+      ? tx.run(statements.session, { user_id, board_id, key })
+      : tx.run(statements.token, { token_id, board_id, key }),
+  ])
+  // Why the user is rejected depends on the resource.
+  if (!stream || !member?.role) return checkAccess(tx, request)
+  const check = decide(request, { ...member, ...stream })
+  return { ...check, authorize: () => ({ ...check.authorize(), usage: stream }) }
 }
 
 const streamState = statement(

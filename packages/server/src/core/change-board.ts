@@ -91,7 +91,10 @@ export interface BoardChange {
   cost: ChangeCost
   /** Called when COMMIT is sent: until then it is certain that nothing was committed. */
   onCommit?: (() => void) | undefined
-  /** Reads what the handler decides by, in the same round trip as the lock. It runs before the access check is known, so it only reads. */
+  /**
+   * Reads what the handler decides by, in the same round trip as the lock. It runs before the access check is known, so it only reads.
+   * The handler rejects the change if the resource is missing.
+   */
   prefetch?: (tx: Db) => Promise<unknown>
   handle: (change: {
     tx: Tx
@@ -148,7 +151,8 @@ interface Opened {
 /** The first round trip of the transaction. */
 async function lockAndPrefetch(tx: Db, change: BoardChange): Promise<Opened> {
   const { isNew, board_id, accessRequest, prefetch } = change
-  const access = isNew ? checkAccess(tx, accessRequest) : lockAndCheckAccess(tx, board_id, accessRequest)
+  const isRead = prefetch !== undefined
+  const access = isNew ? checkAccess(tx, accessRequest) : lockAndCheckAccess(tx, board_id, accessRequest, { isRead })
   const prefetched = prefetch?.(tx)
   // An error of the prefetch matters only if the caller is authorized.
   prefetched?.catch(() => {})
