@@ -9,6 +9,7 @@ import { endProcesses, startRedis } from '@lockstep/testing/processes'
 import { startService, type TestService } from '@lockstep/testing/service'
 import { REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { METRICS_TOKEN, measureDisconnect } from './realtime-scale/disconnect.ts'
 import { drainUnderLoad } from './realtime-scale/drain.ts'
 import { attacks, attackWithAll } from './realtime-scale/hostile-clients.ts'
 import { measureLargeAudience } from './realtime-scale/large-audience.ts'
@@ -52,6 +53,14 @@ test('[LIVE-11] [PRES-1] many clients that join at once get presence and events 
   expect(events.isComplete).toBe(true)
   expect(events.loop.heldP999).toBeLessThan(MAX_BLOCKED_MS)
   expect(joining.loop.heldP99).toBeLessThan(MAX_BLOCKED_MS)
+})
+
+test('[SOCK-13] clients that disconnect at once do not block the event loop', async () => {
+  const left = await start({ METRICS_TOKEN })
+  const loop = await measureDisconnect(left, environment.sql, audience, { clients: CLIENTS, boards: 20, rate: 800 })
+  // 80 ms if all of them are handled in one turn.
+  expect(loop.heldMaxMs).toBeLessThan(MAX_BLOCKED_MS)
+  await left.end()
 })
 
 test('[LIVE-5] a client that reads a kilobyte per second is evicted, resumes and misses nothing; its memory is bounded', {

@@ -1,3 +1,4 @@
+import { KeyCounts } from '../platform/key-counts.ts'
 import {
   type Connection,
   chunks,
@@ -46,6 +47,8 @@ interface Room {
   board_id: string
   /** Connections to this instance, by id. */
   local: Map<string, Connection>
+  /** How many of them each user has. */
+  localUsers: KeyCounts
   /** Connections that closed and are not reported yet. */
   leaving: Connection[]
   /** User id to username, over all instances. */
@@ -86,6 +89,7 @@ export class PresenceRooms {
     const existing = this.rooms.get(board_id)
     const room = existing ?? this.open(board_id)
     room.local.set(connection.id, connection)
+    room.localUsers.add(connection.user_id)
     const onTimeout = () => {
       this.isStoreSlow = true
       onRegistered()
@@ -103,6 +107,7 @@ export class PresenceRooms {
   leave(board_id: string, connection: Connection) {
     const room = this.rooms.get(board_id)
     if (!room?.local.delete(connection.id)) return
+    room.localUsers.add(connection.user_id, -1)
     // Batched: one call for each of many connections that close together would block the event loop.
     if (room.leaving.push(connection) === 1) this.environment.soon(() => this.reportLeaving(room))
     if (room.local.size === 0) this.closeRoom(room)
@@ -158,6 +163,7 @@ export class PresenceRooms {
     const room: Room = {
       board_id,
       local: new Map(),
+      localUsers: new KeyCounts(),
       leaving: [],
       users: new Map(),
       version: 0,
@@ -245,7 +251,7 @@ export class PresenceRooms {
 
   private applyTransition(room: Room, { type, user_id, username, connection }: Transition) {
     const isKnown = room.users.has(user_id)
-    const isLocal = type === 'user_left' && [...room.local.values()].some((other) => other.user_id === user_id)
+    const isLocal = type === 'user_left' && room.localUsers.of(user_id) > 0
     // Redis has lost a connection that is still open here: register it again instead of announcing that the user left.
     if (isLocal) return this.scheduleReRegister(room)
     if (type === 'user_joined') room.users.set(user_id, username)
@@ -261,9 +267,8 @@ export class PresenceRooms {
   }
 
   private leaveLocally(room: Room, connections: Connection[]) {
-    const stillConnected = new Set(Array.from(room.local.values(), (other) => other.user_id))
     for (const { user_id, username } of connections) {
-      if (stillConnected.has(user_id)) continue
+      if (room.localUsers.of(user_id) > 0) continue
       this.applyTransition(room, { type: 'user_left', user_id, username, connection: '' })
     }
   }

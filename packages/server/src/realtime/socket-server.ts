@@ -16,6 +16,7 @@ import type { RateLimits } from '../security/rate-limits.ts'
 import type { Tokens } from '../security/tokens.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { BoardSocket, closedBy, closeSocket } from './board-socket.ts'
+import { DisconnectPacer } from './disconnect-pacer.ts'
 import type { Head } from './hub-environment.ts'
 import type { SocketRegistry } from './socket-registry.ts'
 
@@ -60,6 +61,7 @@ export class SocketServer {
     // One message per event loop iteration: a flood in one packet would block the event loop until it is all read.
     allowSynchronousEvents: false,
   })
+  private readonly pacer = new DisconnectPacer()
   private readonly deps: SocketServerDeps
   private readonly settings: SocketServerSettings
   /** Limits concurrent access checks: many clients may reconnect at once. */
@@ -84,6 +86,7 @@ export class SocketServer {
     const board_id = /^(?:\/api)?\/ws\/boards\/([^/]+)\/?$/.exec(url?.pathname ?? '')?.[1]
     // Without a listener, a client that disconnects during the handshake would crash the process.
     socket.on('error', destroy)
+    this.pacer.track(socket)
     if (!url || board_id === undefined) return endConnection(socket, new Problem('not_found'))
     this.server.handleUpgrade(request, socket, head, (ws) => {
       this.onOpen(ws, request, board_id.toLowerCase(), url.searchParams)
