@@ -55,6 +55,11 @@ export const suites: Record<string, { title: string; about: string }> = {
     about:
       'Requests that change 50 boards at half of the rate that one instance can handle, in alternating windows: with a webhook on each board, and with the webhooks disabled. Service, PostgreSQL, receiver and load share the machine. The receiver is a process of its own with the lowest priority, and accepts everything without a look at it.',
   },
+  large: {
+    title: 'A large installation',
+    about:
+      'A PostgreSQL with default memory, filled with a million accounts and ten million events of 100,000 boards over 90 days. Every kind of people search runs a hundred times over HTTP, one after the other, with both settings of `USER_SEARCH`; some results are compared with a read of all accounts. Then statistics, and the erasure of an account that members and comments of other boards name; the longest statement comes from samples every 10 ms. At last ten thousand sockets disconnect at once because the processes of the clients end.',
+  },
   soak: {
     title: 'An hour of mixed load',
     about:

@@ -3,6 +3,7 @@ import type { Operation } from '@lockstep/contract/operation'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { v7 as newUuid } from 'uuid'
 import { adminHandlers } from './administration/admin-operations.ts'
+import { startDayOfStatistics } from './administration/statistics-queries.ts'
 import { attachmentHandlers } from './attachments/attachment-operations.ts'
 import { deleteUnclaimedFiles } from './attachments/unclaimed-files.ts'
 import { authHandlers } from './auth/auth-operations.ts'
@@ -92,6 +93,7 @@ function startBackgroundJobs(config: Config, { core, database, files, metrics: {
     trash_retention: () => deleteExpiredTrash(core, trashDays),
     inbox_retention: () => deleteReadItems(db),
     webhook_retention: () => deleteExpiredDeliveries(db, config.webhooks.logDays),
+    daily_totals: () => startDayOfStatistics(db),
   }
   return startJobs(db, newUuid(), jobs, log, (job_name, removed) => {
     meters.lockstep_job_runs_total.inc({ job_name, outcome: removed === undefined ? 'failed' : 'done' })
@@ -130,7 +132,7 @@ function registerDomains(
   const { publicUrl } = config
   const hashAccount = accountHasher(config.tokens.secret)
   const auth = { database, tokens, passwords, limits, settings: config.auth, isOwnOrigin, hashAccount, userChanged }
-  const { eventRetentionDays: retentionDays, trashDays } = config.boards
+  const { trashDays } = config.boards
   // An operation of the contract without a handler does not compile.
   const handlers: Handlers<typeof operations> = {
     ...authHandlers(auth),
@@ -152,7 +154,7 @@ function registerDomains(
     ...webhookHandlers(webhooks, limits),
     ...inboxHandlers,
     ...tokenHandlers({ database, limits, maxAgeDays: config.tokenMaxAgeDays, userChanged }),
-    ...adminHandlers({ core, passwords, userChanged, retentionDays, publicUrl }),
+    ...adminHandlers({ core, passwords, userChanged, publicUrl }),
   }
   const isOffered = ({ access, tag }: Operation) =>
     (access !== 'superuser' || config.http.hasAdminApi) && (tag !== 'tokens' || config.tokens.hasAccessTokens)

@@ -1,13 +1,14 @@
 import { type Account, administrationOperations } from '@lockstep/contract/administration'
 import { v7 as newUuid } from 'uuid'
 import type { Passwords } from '../auth/passwords.ts'
+import type { SystemServices } from '../core/change-board.ts'
 import { releaseSlotWhile } from '../http/edge/admission-middleware.ts'
 import type { Handlers } from '../http/handler.ts'
 import { readPage } from '../http/read-page.ts'
 import { Problem } from '../platform/problem.ts'
 import { linkTo } from '../security/links.ts'
 import { listTokens } from '../tokens/token-queries.ts'
-import { listAccounts, listActions, readAccount, readStatistics } from './admin-queries.ts'
+import { listAccounts, listActions, readAccount } from './admin-queries.ts'
 import {
   changeAccount,
   createResetLink,
@@ -16,9 +17,11 @@ import {
   resetPassword,
   revokeAccountTokens,
 } from './admin-steps.ts'
-import { type EraseDeps, eraseUser } from './erase-steps.ts'
+import { eraseUser } from './erase-steps.ts'
+import { readStatistics } from './statistics-queries.ts'
 
-interface AdminDeps extends EraseDeps {
+interface AdminDeps {
+  core: SystemServices
   passwords: Passwords
   /** Called when a user's access may have changed, to check the user's sockets again. */
   userChanged: (user_id: string) => void
@@ -84,7 +87,7 @@ export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOp
     exportAccount: ({ caller, params }) => exportAccount(database, { actor_id: caller.id }, params.user_id),
 
     async eraseAccount({ caller, params: { user_id } }) {
-      await eraseUser(deps, { actor_id: caller.id }, user_id)
+      await eraseUser(core, { actor_id: caller.id }, user_id)
       userChanged(user_id)
     },
 

@@ -1,5 +1,4 @@
-import type { Account, AdminAction, Statistics } from '@lockstep/contract/administration'
-import type { JsonText } from '@lockstep/contract/operation'
+import type { Account, AdminAction } from '@lockstep/contract/administration'
 import { sql } from 'kysely'
 import { type Db, type JsonRow, statement, wireTime } from '../database/database.ts'
 import { idCursor, isGreater, type ListedRow, numberCursor, type Page } from '../database/keyset.ts'
@@ -72,27 +71,3 @@ const insert = statement('insert_admin_action', (args: NewAction, query) =>
   }),
 )
 export const insertAction = async (db: Db, action: NewAction) => void (await db.run(insert, action))
-
-const createdOnDay = (table: string) =>
-  sql`(select count(*) from ${sql.table(table)} created where created.created_at >= day.day and created.created_at < day.day + interval '1 day')`
-const statistics = statement(
-  'read_statistics',
-  () => sql<JsonRow<Statistics>>`
-    select json_build_object(
-      'users', (select json_build_object(
-        'active', count(*) filter (where is_active), 'inactive', count(*) filter (where not is_active and erased_at is null),
-        'superusers', count(*) filter (where is_superuser and is_active), 'erased', count(erased_at)) from users),
-      'boards', (select count(*) from boards),
-      'cards', (select count(*) from cards),
-      'events', (select json_build_object('count', count(*), 'oldest_at', ${wireTime(sql`min(created_at)`)}) from board_events),
-      'attachments', (select json_build_object('count', count(*), 'bytes', coalesce(sum(size), 0)) from attachments),
-      'database_bytes', pg_database_size(current_database()),
-      'days', (select json_agg(json_build_object('date', to_char(day.day at time zone 'utc', 'YYYY-MM-DD'), 'users', ${createdOnDay('users')},
-          'boards', ${createdOnDay('boards')}, 'cards', ${createdOnDay('cards')}, 'events', ${createdOnDay('board_events')}) order by day.day desc)
-        from (select (date_trunc('day', now() at time zone 'utc') - n * interval '1 day') at time zone 'utc' as day
-          from generate_series(0, 6) n) day)
-    )::text as json`,
-)
-export async function readStatistics(db: Db): Promise<JsonText<Statistics>> {
-  return ((await db.run(statistics, {}))[0] as JsonRow<Statistics>).json
-}

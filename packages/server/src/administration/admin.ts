@@ -44,7 +44,7 @@ import {
   takesPositional,
   usageOf,
 } from './admin-commands.ts'
-import { findAccount, listActions, readAccount, readStatistics } from './admin-queries.ts'
+import { findAccount, listActions, readAccount } from './admin-queries.ts'
 import {
   changeAccount,
   createResetLink,
@@ -56,6 +56,7 @@ import {
 import { eraseUser } from './erase-steps.ts'
 import { startNewEpoch } from './new-epoch.ts'
 import { reencrypt } from './reencrypt.ts'
+import { readStatistics } from './statistics-queries.ts'
 import { auditTable, invitationTable, statisticsTable, tokensTable } from './statistics-table.ts'
 
 const [name = '', ...args] = process.argv.slice(2)
@@ -213,7 +214,7 @@ async function erase(db: Database, user_id: string) {
   const queue = boardQueue(config.boards.waitMs)
   const core = { database: db, boardQueue: queue, quotas: new Quotas(config.quotas), announce: () => {} }
   try {
-    const erased = await eraseUser({ core, retentionDays: config.boards.eventRetentionDays }, actor, user_id)
+    const erased = await eraseUser(core, actor, user_id)
     console.log(`${user_id}: erased ${JSON.stringify(erased)}`)
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500)

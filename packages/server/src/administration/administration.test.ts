@@ -3,6 +3,8 @@ import { Client } from '@lockstep/testing/client'
 import { MARK, PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { openSocket } from '@lockstep/testing/socket'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { Database } from '../database/database.ts'
+import { startDayOfStatistics } from './statistics-queries.ts'
 
 let service: TestService
 let root: TestUser
@@ -283,7 +285,6 @@ describe('statistics', () => {
     const card = await owner.api.call('createCard', { params, body: { title: 'Card' } })
     const file = new Blob(['12345'])
     await owner.api.call('createAttachment', { params: { card_id: card.id }, body: { file } })
-    await service.sql.query(`update users set created_at = now() - interval '8 days' where id = $1`, [owner.id])
     const after = await root.api.call('getStatistics', {})
     expect(after).toMatchObject({
       users: { ...before.users, active: before.users.active + 2 },
@@ -297,7 +298,40 @@ describe('statistics', () => {
     const sum = (all: typeof after, name: 'users' | 'boards' | 'cards' | 'events') =>
       all.days.reduce((total, day) => total + day[name], 0)
     const news = (['users', 'boards', 'cards', 'events'] as const).map((name) => sum(after, name) - sum(before, name))
-    expect(news).toEqual([1, 1, 1, 5])
+    expect(news).toEqual([2, 1, 1, 5])
+  })
+
+  test('[ADMIN-7] count what is created on each day from what there was when it began, also what is deleted since', async () => {
+    const { sql } = service
+    const { days: before } = await root.api.call('getStatistics', {})
+    const { id: board_id, owner, columns } = await service.board()
+    const body = { title: 'Card' }
+    const card = await owner.api.call('createCard', { params: { board_id, column_id: columns[0].id }, body })
+    await owner.api.call('deleteCard', { params: { card_id: card.id } })
+    await owner.api.call('deleteBoard', { params: { board_id } })
+    const { days } = await root.api.call('getStatistics', {})
+    const [today, yesterday] = days as [(typeof days)[number], (typeof days)[number]]
+    expect([today.users, today.boards, today.cards, today.events]).toEqual([
+      (before[0]?.users ?? 0) + 2,
+      (before[0]?.boards ?? 0) + 1,
+      (before[0]?.cards ?? 0) + 1,
+      (before[0]?.events ?? 0) + 6,
+    ])
+    expect(today.date).toBe(new Date().toISOString().slice(0, 10))
+    // As if the service had been started yesterday.
+    await sql.query('update daily_totals set day = day - 1')
+    expect((await root.api.call('getStatistics', {})).days[1]).toEqual({ ...today, date: yesterday.date })
+    const database = new Database({ url: service.databaseUrl, size: 1, onError: () => {} })
+    await startDayOfStatistics(database)
+    await service.user()
+    // Only the first run of a day counts.
+    await startDayOfStatistics(database)
+    await database.close()
+    const { days: after } = await root.api.call('getStatistics', {})
+    expect(after.slice(0, 2)).toEqual([
+      { date: today.date, users: 1, boards: 0, cards: 0, events: 0 },
+      { ...today, date: yesterday.date },
+    ])
   })
 })
 

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { NIL as NIL_UUID } from 'uuid'
 import { BATCH_ROWS } from '../database/batches.ts'
 import { type Db, statement } from '../database/database.ts'
 import { deleteTokens } from '../tokens/token-queries.ts'
@@ -46,35 +47,53 @@ const newOwner = statement(
 export const findNewOwner = async (db: Db, key: { board_id: string; user_id: string }) =>
   (await db.run(newOwner, key))[0]?.user_id
 
+const commented = statement(
+  'find_boards_with_comments_of_user',
+  (args: { user_id: string }) => sql<{ board_id: string }>`
+    select board_id from comments where author_id = ${args.user_id}
+    union select board_id from comments where mention_ids @> array[${args.user_id}::uuid] and mention_ids <> '{}'`,
+)
+/** The boards with comments that a user wrote, or that mention them. */
+export const findCommentedBoards = async (db: Db, user_id: string): Promise<string[]> =>
+  (await db.run(commented, { user_id })).map((row) => row.board_id)
+
+/** Bytes of events that one statement compares. Some events are thousands of times larger than most. */
+const BATCH_BYTES = 16 * 1_048_576
+
+interface LogCursor {
+  at: string
+  board_id: string
+  seq: number
+}
 const former = statement(
   'find_former_boards',
-  (args: { user_id: string; daysAgo: number }) => sql<{ board_id: string }>`
-    select distinct board_id from board_events
-    where created_at >= now() - make_interval(days => ${args.daysAgo})
-      and created_at < now() - make_interval(days => ${args.daysAgo}::int - 1)
-      and (type = 'board.member_removed' and subject_id = ${args.user_id}
-        or type like 'comment.%' and body ilike '%' || ${args.user_id}::text || '%')`,
+  (args: LogCursor & { user_id: string }) => sql<LogCursor & { board_ids: string[] }>`
+    with page as materialized (
+      select created_at, board_id, seq, type, subject_id, body,
+        sum(octet_length(body)) over (order by created_at, board_id, seq rows unbounded preceding) - octet_length(body) as bytes_before
+      from board_events
+      where (type like 'comment.%' or type = 'board.member_removed') and (created_at, board_id, seq) > (${args.at}, ${args.board_id}, ${args.seq})
+      order by created_at, board_id, seq limit ${sql.lit(BATCH_ROWS)}
+    ), read as (select * from page where bytes_before < ${sql.lit(BATCH_BYTES)})
+    select created_at::text as at, board_id, seq, array(select distinct board_id from read
+      where type = 'board.member_removed' and subject_id = ${args.user_id} or type like 'comment.%' and body ilike '%' || ${args.user_id}::text || '%') as board_ids
+    from read order by created_at desc, board_id desc, seq desc limit 1`,
 )
 /**
  * The boards whose log may still name a former member. Most events that name the user are older than the event of their removal, so
- * they expire before it; a comment that they wrote or that mentions them can be changed or deleted later. Reads one day per
- * statement, so that no statement reads a long log.
+ * they expire before it; a comment that they wrote or that mentions them can be changed or deleted later. Reads only
+ * events of these kinds, a bounded number per statement.
  */
-export async function findFormerBoards(db: Db, user_id: string, days: number): Promise<string[]> {
+export async function findFormerBoards(db: Db, user_id: string): Promise<string[]> {
   const found = new Set<string>()
-  for (let daysAgo = 0; daysAgo <= days + 1; daysAgo++)
-    for (const { board_id } of await db.run(former, { user_id, daysAgo })) found.add(board_id)
+  let cursor: LogCursor | undefined = { at: '-infinity', board_id: NIL_UUID, seq: 0 }
+  while (cursor) {
+    const [read]: (LogCursor & { board_ids: string[] })[] = await db.run(former, { ...cursor, user_id })
+    for (const board_id of read?.board_ids ?? []) found.add(board_id)
+    cursor = read
+  }
   return [...found]
 }
-
-const mentioned = statement(
-  'find_boards_mentioning',
-  (args: { user_id: string }) => sql<{ board_id: string }>`
-    select distinct board_id from comments where mention_ids @> array[${args.user_id}::uuid] and mention_ids <> '{}'`,
-)
-/** The boards with comments that mention a user. */
-export const findBoardsMentioning = async (db: Db, user_id: string): Promise<string[]> =>
-  (await db.run(mentioned, { user_id })).map((row) => row.board_id)
 
 /** Replaces the readable name in mentions of a user. The name contains no brackets. */
 const withoutName = (text: RawBuilder<unknown>, user_id: string) =>
@@ -109,22 +128,42 @@ interface RenameBatch {
 }
 const rename = statement(
   'rename_in_events',
-  (args: RenameBatch) => sql<{ seq: number }>`
-    update board_events set body = regexp_replace(${withoutName(sql`body`, args.user_id)}, ${userPattern(args.user_id)}, ${args.replacement}, 'g')
-    where board_id = ${args.board_id} and seq > ${args.after} and seq <= ${args.after}::int8 + ${sql.lit(BATCH_ROWS)}
-      and body ilike '%' || ${args.user_id}::text || '%'
-    returning seq`,
+  (args: RenameBatch) => sql<{ seq: number | null; renamed: number }>`
+    with page as materialized (
+      select seq, sum(octet_length(body)) over (order by seq rows unbounded preceding) - octet_length(body) as bytes_before
+      from board_events where board_id = ${args.board_id} and seq > ${args.after} order by seq limit ${sql.lit(BATCH_ROWS)}
+    ), read as (select seq from page where bytes_before < ${sql.lit(BATCH_BYTES)}),
+    renamed as (
+      update board_events event
+      set body = regexp_replace(${withoutName(sql`body`, args.user_id)}, ${userPattern(args.user_id)}, ${args.replacement}, 'g')
+      from read where event.board_id = ${args.board_id} and event.seq = read.seq and body ilike '%' || ${args.user_id}::text || '%'
+      returning event.seq
+    )
+    select max(seq) as seq, (select count(*) from renamed) as renamed from read`,
 )
-const head = statement('read_last_seq', (args: { board_id: string }, query) =>
-  query.selectFrom('board_stream').select('last_seq').where('board_id', '=', args.board_id),
+const wait = statement(
+  'wait_for_changes',
+  (args: { board_id: string }) => sql`select from board_stream where board_id = ${args.board_id} for share`,
 )
-/** Replaces the user's former profile in the whole log of a board. Returns the number of changed events. */
+/**
+ * Replaces the user's former profile in the whole log of a board. Returns the number of changed events. A change that read the former
+ * profile may still be under way, so this waits for its end first.
+ */
 export async function renameInEvents(db: Db, board_id: string, user_id: string, replacement: string): Promise<number> {
-  const last_seq = (await db.run(head, { board_id }))[0]?.last_seq ?? 0
-  let renamed = 0
-  for (let after = 0; after < last_seq; after += BATCH_ROWS)
-    renamed += (await db.run(rename, { board_id, user_id, replacement, after })).length
-  return renamed
+  await db.run(wait, { board_id })
+  let total = 0
+  let after: number | null = 0
+  while (after !== null) {
+    const [read]: { seq: number | null; renamed: number }[] = await db.run(rename, {
+      board_id,
+      user_id,
+      replacement,
+      after,
+    })
+    total += read?.renamed ?? 0
+    after = read?.seq ?? null
+  }
+  return total
 }
 
 const deleteNaming = statement(

@@ -9,7 +9,7 @@ import { readUser } from '../users/user-queries.ts'
 import { type Actor, administer, record } from './admin-steps.ts'
 import {
   anonymizeUser,
-  findBoardsMentioning,
+  findCommentedBoards,
   findFormerBoards,
   findNewOwner,
   invalidateCopies,
@@ -18,10 +18,6 @@ import {
   renameInEvents,
 } from './erase-queries.ts'
 
-export interface EraseDeps {
-  core: SystemServices
-  retentionDays: number
-}
 export interface Erased {
   boards_left: number
   boards_handed_over: number
@@ -34,7 +30,7 @@ export interface Erased {
  * each; replaces the name in comments that mention them and in the logs of these boards. Nothing written after the first step contains the name, so a processed
  * board stays clean. Idempotent: after an interruption, running it again completes it.
  */
-export async function eraseUser({ core, retentionDays }: EraseDeps, actor: Actor, user_id: string): Promise<Erased> {
+export async function eraseUser(core: SystemServices, actor: Actor, user_id: string): Promise<Erased> {
   const { database } = core
   await administer(database, {
     actor,
@@ -53,11 +49,12 @@ export async function eraseUser({ core, retentionDays }: EraseDeps, actor: Actor
     if (outcome) erased[outcome]++
   }
   const profile = (await readUser(database, user_id)) as string
-  const mentioning = await findBoardsMentioning(database, user_id)
-  for (const board_id of mentioning)
+  // Before the log: a comment that is being deleted is found here, or its event there.
+  const commented = await findCommentedBoards(database, user_id)
+  for (const board_id of commented)
     await changeBoardAsSystem(core, board_id, ({ tx }) => renameInComments(tx, { board_id, user_id }))
-  const former = await findFormerBoards(database, user_id, retentionDays)
-  for (const board_id of new Set([...former, ...mentioning])) {
+  const former = await findFormerBoards(database, user_id)
+  for (const board_id of new Set([...former, ...commented])) {
     erased.events_renamed += await renameInEvents(database, board_id, user_id, profile)
     await invalidateCopies(database, { board_id, user_id })
   }
@@ -66,7 +63,7 @@ export async function eraseUser({ core, retentionDays }: EraseDeps, actor: Actor
 }
 
 /** Removes the user from a board. Deletes the board if there is no other member; a last owner is replaced by the oldest member. */
-async function leaveBoard(core: EraseDeps['core'], key: { board_id: string; user_id: string }) {
+async function leaveBoard(core: SystemServices, key: { board_id: string; user_id: string }) {
   const { board_id } = key
   let outcome: 'boards_left' | 'boards_handed_over' | 'boards_deleted' | undefined
   await changeBoardAsSystem(core, board_id, async ({ tx, at, emit }) => {

@@ -216,6 +216,14 @@ export interface Comments {
   mention_ids: Generated<string[]>;
 }
 
+export interface DailyTotals {
+  boards: number;
+  cards: number;
+  day: string;
+  events: number;
+  users: number;
+}
+
 export interface FileChunks {
   board_id: string;
   bytes: Buffer;
@@ -330,6 +338,7 @@ export interface Users {
   is_superuser: Generated<boolean>;
   is_verified: Generated<boolean>;
   lastname: string | null;
+  name_key: string | null;
   profile_changed_at: Generated<string>;
   surviving_token_hash: string | null;
   tokens_valid_from: string | null;
@@ -399,6 +408,7 @@ export interface DB {
   column_usage: ColumnUsage;
   columns: Columns;
   comments: Comments;
+  daily_totals: DailyTotals;
   file_chunks: FileChunks;
   inbox_items: InboxItems;
   invitations: Invitations;

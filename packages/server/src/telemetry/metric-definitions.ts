@@ -55,6 +55,7 @@ const JOBS = [
   'trash_retention',
   'inbox_retention',
   'webhook_retention',
+  'daily_totals',
 ] as const
 const CLOSE_REASONS = [...(Object.keys(closeCodes) as (keyof typeof closeCodes)[]), 'slow', 'flood', 'client'] as const
 const codes = Object.keys(problems) as (keyof typeof problems)[]

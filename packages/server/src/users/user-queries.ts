@@ -1,6 +1,6 @@
 import type { JsonText } from '@lockstep/contract/operation'
 import type { User } from '@lockstep/contract/users'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type Db, statement } from '../database/database.ts'
 
 /** The public profile, of the row `person` of the table `users`. The only list of what other users may see. */
@@ -167,46 +167,117 @@ export interface UserSearch {
   withNames: boolean
   limit: number
 }
-interface SearchArguments extends Pick<UserSearch, 'callerId' | 'withNames' | 'limit'>, Directory {
-  key: string
-  pattern: string
-}
-/** The normal form of first and last name. The index `users_names_search` has the same expression. */
-const namesOf = (person: string) => {
-  const column = (name: string) => sql`coalesce(${sql.ref(`${person}.${name}`)}, '')`
-  return sql`search_key(normalize(${column('firstname')} || ' ' || ${column('lastname')}, NFKC))`
-}
-/** The members of the caller's boards. */
-const colleagues = (callerId: string) => sql`(
-  select theirs.user_id from board_members mine join board_members theirs on theirs.board_id = mine.board_id
-  where mine.user_id = ${callerId})`
+/** Users that one search reads in the order of their usernames: first a few, and many for a term that matches many users. */
+const FIRST_USERS = 1_000
+const MORE_USERS = 50_000
+/** Users that one search reads from an index of what they contain. */
+const MAX_CANDIDATES = 5_000
+/** Memberships of the caller's boards whose e-mail addresses are searched by a part. */
+const MAX_COLLEAGUES = 10_000
 
-/** For short terms, which match many users: scans the users in order and soon finds enough. */
+interface SearchArguments extends Pick<UserSearch, 'withNames' | 'limit'>, Directory {
+  pattern: string
+  /** The pairs of letters in the term. */
+  pairs: string[]
+  /** Usernames that are found by their e-mail address. */
+  byEmail: string[]
+}
+interface FoundUser {
+  json: JsonText<User>
+  /** How many users the statement found before it took the first ones. */
+  found: number
+}
+
+const byEmail = statement(
+  'find_usernames_by_email',
+  (args: { callerId: string; key: string; pattern: string; limit: number }) => sql<{ username_key: string }>`
+    select username_key from users where email_key = ${args.key} and is_active
+    union select person.username_key from (
+      select distinct user_id from (
+        select theirs.user_id from board_members mine join board_members theirs on theirs.board_id = mine.board_id
+        where mine.user_id = ${args.callerId} limit ${sql.lit(MAX_COLLEAGUES)}) membership) colleague
+    cross join lateral (select username_key, email_key, is_active from users where id = colleague.user_id limit 1) person
+    where person.is_active and person.email_key like ${args.pattern}
+    order by username_key limit ${args.limit}`,
+)
+
+/** The profiles of the first of the users in `found`, which has their usernames. */
+const profilesOf = ({ byEmail, limit }: SearchArguments) => sql<FoundUser>`
+  select profile.json, (select count(*) from found) as found
+  from (select username_key from found union select unnest(${byEmail}::text[]) order by username_key limit ${limit}) first
+  cross join lateral (select ${userJson}::text as json from users person where person.username_key = first.username_key limit 1) profile
+  order by first.username_key`
+
+/** Reads users in the order of their usernames. Soon finds enough for a term that matches many. */
 const browse = statement(
   'browse_users',
-  (args: SearchArguments) => sql<{ json: JsonText<User> }>`
-    select ${userJson}::text as json from users person
-    where person.is_active and (person.username_key like ${args.pattern} or person.email_key = ${args.key}
-      or (person.email_key like ${args.pattern} and (${args.isOpen}::boolean or person.id in ${colleagues(args.callerId)}))
-      or (${args.withNames}::boolean and ${namesOf('person')} like ${args.pattern}))
-    order by person.username_key limit ${args.limit}`,
+  (args: SearchArguments & { depth: number }) => sql<FoundUser>`
+    with found as materialized (
+      select username_key from (select username_key, email_key, name_key, is_active from users order by username_key limit ${args.depth}) person
+      where is_active and (username_key like ${args.pattern} or (${args.isOpen}::boolean and email_key like ${args.pattern})
+        or (${args.withNames}::boolean and name_key like ${args.pattern}))
+      order by username_key limit ${args.limit}
+    ) ${profilesOf(args)}`,
 )
-/** For longer terms, which match few users: each branch uses its trigram index. */
-const find = statement(
-  'find_users',
-  (args: SearchArguments) => sql<{ json: JsonText<User> }>`
-    select ${userJson}::text as json from users person
-    where person.is_active and person.id in (
-      select id from users where username_key like ${args.pattern}
-      union select id from users where email_key = ${args.key}
-      union select id from users where email_key like ${args.pattern} and (${args.isOpen}::boolean or id in ${colleagues(args.callerId)})
-      union select id from users where ${args.withNames}::boolean and ${namesOf('users')} like ${args.pattern})
-    order by person.username_key limit ${args.limit}`,
+
+/**
+ * Reads the users that an index finds, in no order. `contains` is the condition on a column. Materialized, so that PostgreSQL does not expect
+ * to find enough soon by reading the table.
+ */
+const candidatesBy = (args: SearchArguments, contains: (column: RawBuilder<string>) => RawBuilder<boolean>) => {
+  const where = (column: string) => sql`select username_key from users where is_active and ${contains(sql.ref(column))}`
+  return sql<FoundUser>`
+    with by_username as materialized (${where('username_key')}),
+    by_email as materialized (${where('email_key')} and ${args.isOpen}::boolean),
+    by_name as materialized (${where('name_key')} and ${args.withNames}::boolean),
+    found as materialized (
+      (select username_key from by_username limit ${sql.lit(MAX_CANDIDATES)})
+      union all (select username_key from by_email limit ${sql.lit(MAX_CANDIDATES)})
+      union all (select username_key from by_name limit ${sql.lit(MAX_CANDIDATES)})
+    ) ${profilesOf(args)}`
+}
+const find = statement('find_users', (args: SearchArguments) =>
+  candidatesBy(args, (column) => sql`${column} like ${args.pattern}`),
 )
-/** Active users whose username, e-mail address or names contain the term, within the limits of the directory. */
-export async function findUsers(db: Db, { term, ...search }: UserSearch & Directory): Promise<JsonText<User[]>> {
+/** The index of trigrams cannot find a term without three letters in a row. */
+const findByPairs = statement('find_users_by_pairs', (args: SearchArguments) =>
+  candidatesBy(
+    args,
+    (column) => sql`letter_pairs(${column}) @> ${args.pairs}::text[] and ${column} like ${args.pattern}`,
+  ),
+)
+/** PostgreSQL may count letters of other alphabets as punctuation, which trigrams leave out. */
+const hasTrigram = (key: string) => /[a-z0-9]{3}/.test(key)
+
+/**
+ * Active users whose username, e-mail address or names contain the term, within the limits of the directory, ordered by username. Reads a
+ * bounded number of users: in the order of usernames, and from an index of what they contain. One of the two is short unless
+ * thousands match, and all of them come late in the order; then some of them are returned.
+ */
+export async function findUsers(
+  db: Db,
+  { term, callerId, ...search }: UserSearch & Directory,
+): Promise<JsonText<User[]>> {
+  const { limit, isOpen } = search
   const key = keyOf(term)
   const pattern = `%${key.replaceAll(/[\\%_]/g, '\\$&')}%`
-  const rows = await db.run(key.length < 3 ? browse : find, { ...search, key, pattern })
+  const named = isOpen || key === '' ? [] : await db.run(byEmail, { callerId, key, pattern, limit })
+  const args = { ...search, pattern, pairs: pairsOf(key), byEmail: named.map((row) => row.username_key) }
+  const isFull = (rows: FoundUser[]) => rows[0] !== undefined && rows[0].found >= limit
+
+  let rows = await db.run(browse, { ...args, depth: FIRST_USERS })
+  if (!isFull(rows)) {
+    rows = await db.run(hasTrigram(key) ? find : findByPairs, args)
+    if ((rows[0]?.found ?? 0) >= MAX_CANDIDATES) {
+      const first = await db.run(browse, { ...args, depth: MORE_USERS })
+      if (isFull(first)) rows = first
+    }
+  }
   return `[${rows.map((row) => row.json).join(',')}]` as JsonText<User[]>
+}
+
+/** What the function `letter_pairs` finds in every text that contains the term. */
+function pairsOf(key: string): string[] {
+  const letters = [...key]
+  return letters.length === 1 ? letters : letters.slice(1).map((letter, i) => `${letters[i]}${letter}`)
 }
