@@ -150,6 +150,23 @@ const actions: Record<string, Act> = {
 }
 export const OPERATIONS = Object.keys(actions)
 
+const findUsers =
+  (search: string, names?: 'true') =>
+  ({ api }: World) =>
+    api.call('findUsers', { query: { search, ...(names && { names }) } })
+/** Searches of people, whose cost must not depend on the number of accounts. */
+const searches: Record<string, Act> = {
+  'findUsers, everybody': findUsers(''),
+  'findUsers, frequent letters': findUsers('an'),
+  'findUsers, one letter': findUsers('e'),
+  'findUsers, two letters that are nowhere': findUsers('qx'),
+  'findUsers, term that is nowhere': findUsers('qxqxqx'),
+  'findUsers, punctuation that is nowhere': findUsers('_._'),
+  'findUsers, name that is nowhere': findUsers('qxqxqx', 'true'),
+  'findUsers, two letters of no name': findUsers('qx', 'true'),
+}
+export const SEARCHES = Object.keys(searches)
+
 /**
  * Starts the service on a database with auto_explain, runs each operation several times, and returns their costs. The
  * plans are those of the service's prepared statements.
@@ -167,7 +184,7 @@ export async function watchPlans(sql: pg.Pool, databaseUrl: string, seeded: Seed
       const times: PlanSample[] = []
       for (let i = 0; i < TIMES[mode]; i++) {
         notes.length = 0
-        const { statements } = await proxy.during(() => (actions[operation] as Act)(world))
+        const { statements } = await proxy.during(() => (({ ...actions, ...searches })[operation] as Act)(world))
         times.push(planSampleOf(operation, statements, notes))
       }
       sights.push(worstOf(times as [PlanSample, ...PlanSample[]]))

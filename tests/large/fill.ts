@@ -63,19 +63,20 @@ export async function fillBoards(sql: pg.Pool, count: number, busy: number): Pro
  * Adds events of the boards of `fillBoards`, in the order of their time over 90 days. Every twentieth is about a comment.
  */
 export async function fillEvents(sql: pg.Pool, perBoard: number) {
-  const insert = `
+  const { rows } = await sql.query<{ count: number }>('select count(*)::int as count from numbered_boards')
+  const boards = rows[0]?.count ?? 0
+  // One event of each board after the other.
+  const insertRound = (seq: number) => `
     insert into board_events (board_id, seq, created_at, type, user_id, subject_id, card_id, body)
-    select board.id, seq, now() - interval '90 days' * (1 - ((seq - 1) * boards.count + board.n) / (${perBoard}.0 * boards.count)), kind.type,
+    select board.id, ${seq}, now() - interval '90 days' * (1 - (${(seq - 1) * boards} + board.n) / ${perBoard * boards}.0), kind.type,
       board.id, null, card.id,
-      '{"type":"' || kind.type || '","data":{"id":"' || card.id || '","text":"' || repeat(md5(seq::text || board.n), 15) || '"},"user_id":null,"version":"1.0"}'
-    from generate_series(1, ${perBoard}) seq
-    cross join (select count(*) from numbered_boards) boards
-    join numbered_boards board on true
-    cross join lateral (select md5(board.n || 'card' || seq % 20)::uuid as id) card
-    cross join lateral (select case when (seq * 7 + board.n) % 500 = 0 then 'board.member_removed'
-      when (seq + board.n) % 20 = 0 then 'comment.created' else 'card.updated' end as type) kind
-    order by seq, board.n`
-  await withoutIndexes(sql, 'board_events', insert)
+      '{"type":"' || kind.type || '","data":{"id":"' || card.id || '","text":"' || repeat(md5('${seq}-' || board.n), 15) || '"},"user_id":null,"version":"1.0"}'
+    from numbered_boards board
+    cross join lateral (select md5(board.n || 'card${seq % 20}')::uuid as id) card
+    cross join lateral (select case when (${seq * 7} + board.n) % 500 = 0 then 'board.member_removed'
+      when (${seq} + board.n) % 20 = 0 then 'comment.created' else 'card.updated' end as type) kind`
+  const rounds = Array.from({ length: perBoard }, (_, i) => insertRound(i + 1))
+  await withoutIndexes(sql, 'board_events', rounds.join(';'))
   await sql.query(
     `update board_stream set last_seq = ${perBoard}, last_card_number = 20, card_count = 20 where board_id in (select id from numbered_boards)`,
   )

@@ -42,7 +42,7 @@ export async function expectedUsernames(sql: pg.Pool, callerId: string, { search
      where is_active and (username_key like $1 or email_key = $2
        or (email_key like $1 and ($3 or id in (select theirs.user_id from board_members mine
          join board_members theirs on theirs.board_id = mine.board_id where mine.user_id = $4)))
-       or ($5 and search_key(normalize(coalesce(firstname, '') || ' ' || coalesce(lastname, ''), NFKC)) like $1))
+       or ($5 and name_key like $1))
      order by username_key`,
     [
       `%${search.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`,

@@ -169,13 +169,14 @@ export interface UserSearch {
 }
 /** Users that one search reads in the order of their usernames: first a few, and many for a term that matches many users. */
 const FIRST_USERS = 1_000
-const MORE_USERS = 50_000
+const MORE_USERS = 30_000
 /** Users that one search reads from an index of what they contain. */
-const MAX_CANDIDATES = 5_000
+const MAX_CANDIDATES = 3_000
 /** Memberships of the caller's boards whose e-mail addresses are searched by a part. */
-const MAX_COLLEAGUES = 10_000
+const MAX_COLLEAGUES = 2_000
 
 interface SearchArguments extends Pick<UserSearch, 'withNames' | 'limit'>, Directory {
+  key: string
   pattern: string
   /** The pairs of letters in the term. */
   pairs: string[]
@@ -239,11 +240,11 @@ const candidatesBy = (args: SearchArguments, contains: (column: RawBuilder<strin
 const find = statement('find_users', (args: SearchArguments) =>
   candidatesBy(args, (column) => sql`${column} like ${args.pattern}`),
 )
-/** The index of trigrams cannot find a term without three letters in a row. */
+/** The index of trigrams cannot find a term without three letters in a row. `strpos`, because PostgreSQL would try that index for `like`. */
 const findByPairs = statement('find_users_by_pairs', (args: SearchArguments) =>
   candidatesBy(
     args,
-    (column) => sql`letter_pairs(${column}) @> ${args.pairs}::text[] and ${column} like ${args.pattern}`,
+    (column) => sql`letter_pairs(${column}) @> ${args.pairs}::text[] and strpos(${column}, ${args.key}) > 0`,
   ),
 )
 /** PostgreSQL may count letters of other alphabets as punctuation, which trigrams leave out. */
@@ -262,7 +263,7 @@ export async function findUsers(
   const key = keyOf(term)
   const pattern = `%${key.replaceAll(/[\\%_]/g, '\\$&')}%`
   const named = isOpen || key === '' ? [] : await db.run(byEmail, { callerId, key, pattern, limit })
-  const args = { ...search, pattern, pairs: pairsOf(key), byEmail: named.map((row) => row.username_key) }
+  const args = { ...search, key, pattern, pairs: pairsOf(key), byEmail: named.map((row) => row.username_key) }
   const isFull = (rows: FoundUser[]) => rows[0] !== undefined && rows[0].found >= limit
 
   let rows = await db.run(browse, { ...args, depth: FIRST_USERS })
