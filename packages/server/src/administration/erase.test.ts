@@ -210,6 +210,27 @@ describe('erasing', () => {
     expect([profile, memberships, changes]).toEqual([shown, [], []])
   })
 
+  test('[ADMIN-9] [ADMIN-11] also changes the event of a change that is under way on a former board', async () => {
+    const { target, left } = await createUserWithBoards()
+    const author = await target.api.call('getMe', {})
+    const body = JSON.stringify({ type: 'comment.updated', data: { author } })
+    const changing = await service.sql.connect()
+    await changing.query('begin')
+    await changing.query('update board_stream set last_seq = last_seq + 1 where board_id = $1', [left.id])
+    await changing.query(
+      `insert into board_events (board_id, seq, created_at, type, body)
+       select board_id, last_seq, now(), 'comment.updated', $2 from board_stream where board_id = $1`,
+      [left.id, body],
+    )
+    const erasing = erase(target)
+    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%for share%' and datname = current_database()`
+    await expect.poll(async () => (await service.sql.query(waiting)).rowCount).toBe(1)
+    await changing.query('commit')
+    changing.release()
+    await erasing
+    expect(await tablesWith(needles(target))).toEqual([])
+  })
+
   test('[ADMIN-11] [ADMIN-12] is completed by a second run after an interruption', async () => {
     const { target, owned } = await createUserWithBoards()
     {
