@@ -279,6 +279,6 @@ export async function findUsers(
 
 /** What the function `letter_pairs` finds in every text that contains the term. */
 function pairsOf(key: string): string[] {
-  const letters = [...key]
+  const letters = Array.from(key)
   return letters.length === 1 ? letters : letters.slice(1).map((letter, i) => `${letters[i]}${letter}`)
 }
