@@ -121,6 +121,7 @@ export async function buildServer(
     max_attachment_bytes: config.files.maxBytes,
     has_api_docs: hasApiDocs,
     has_trash: config.boards.trashDays > 0,
+    has_webhooks: config.webhooks.encryptionKey !== '',
   })
   return { app, isClosing: () => isClosing }
 }

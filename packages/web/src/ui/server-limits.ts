@@ -3,6 +3,7 @@ interface ServerLimits {
   has_api_docs: boolean
   /** Whether deleted cards and columns can be restored. */
   has_trash: boolean
+  has_webhooks: boolean
 }
 
 let requested: Promise<ServerLimits | undefined> | undefined

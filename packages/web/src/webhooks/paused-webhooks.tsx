@@ -1,5 +1,4 @@
 import type { Webhook } from '@lockstep/client'
-import { isLockstepError } from '@lockstep/client'
 import { useEffect, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useTools } from '../board-state/board-tools.ts'
@@ -7,6 +6,7 @@ import { filterQuery } from '../board-state/filter-address.ts'
 import { useOffline } from '../board-state/use-offline.ts'
 import { client } from '../session.ts'
 import { announce } from '../ui/announcer.tsx'
+import { serverLimits } from '../ui/server-limits.ts'
 import { t } from './messages.ts'
 
 const POLL_MS = 60_000
@@ -38,16 +38,17 @@ function usePausedWebhooks(board_id: string): readonly Webhook[] {
   const isInDialog = useLocation()[0].startsWith(`/b/${board_id}/webhooks`)
   const isOffline = useOffline()
   const [paused, setPaused] = useState<readonly Webhook[]>([])
-  const [isOff, setOff] = useState(false)
+  const [isOn, setOn] = useState(false)
+  useEffect(() => void serverLimits().then((limits) => setOn(limits?.has_webhooks ?? false)), [])
   useEffect(() => {
-    if (isInDialog || isOffline || isOff) return
+    if (isInDialog || isOffline || !isOn) return
     let isCurrent = true
     const load = () => {
       if (document.visibilityState !== 'visible') return
       client.listWebhooks({ board_id }, { maxTries: 1 }).then(
         (webhooks) => isCurrent && setPaused(webhooks.filter(({ state }) => state === 'paused')),
         // The next one may succeed. Other requests show what is wrong.
-        (error: unknown) => isLockstepError(error, 'webhooks_off') && setOff(true),
+        () => {},
       )
     }
     load()
@@ -58,6 +59,6 @@ function usePausedWebhooks(board_id: string): readonly Webhook[] {
       clearInterval(timer)
       document.removeEventListener('visibilitychange', load)
     }
-  }, [board_id, isInDialog, isOffline, isOff])
+  }, [board_id, isInDialog, isOffline, isOn])
   return paused
 }

@@ -37,6 +37,7 @@ interface ClientLimits {
   max_attachment_bytes: number
   has_api_docs: boolean
   has_trash: boolean
+  has_webhooks: boolean
 }
 
 /** Whether a path has the form of a built file. Every other path is a page of the client. */
