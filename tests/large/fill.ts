@@ -60,7 +60,7 @@ export async function fillBoards(sql: pg.Pool, count: number, busy: number): Pro
 }
 
 /**
- * Adds events of the boards of `fillBoards`, in the order of their time over 90 days. Every twentieth is about a comment.
+ * Adds events of the boards of `fillBoards`, in the order of their time over 80 days. Every twentieth is about a comment.
  */
 export async function fillEvents(sql: pg.Pool, perBoard: number) {
   const { rows } = await sql.query<{ count: number }>('select count(*)::int as count from numbered_boards')
@@ -68,7 +68,7 @@ export async function fillEvents(sql: pg.Pool, perBoard: number) {
   // One event of each board after the other.
   const insertRound = (seq: number) => `
     insert into board_events (board_id, seq, created_at, type, user_id, subject_id, card_id, body)
-    select board.id, ${seq}, now() - interval '90 days' * (1 - (${(seq - 1) * boards} + board.n) / ${perBoard * boards}.0), kind.type,
+    select board.id, ${seq}, now() - interval '80 days' * (1 - (${(seq - 1) * boards} + board.n) / ${perBoard * boards}.0), kind.type,
       board.id, null, card.id,
       '{"type":"' || kind.type || '","data":{"id":"' || card.id || '","text":"' || repeat(md5('${seq}-' || board.n), 15) || '"},"user_id":null,"version":"1.0"}'
     from numbered_boards board

@@ -58,7 +58,7 @@ export const suites: Record<string, { title: string; about: string }> = {
   large: {
     title: 'A large installation',
     about:
-      'A PostgreSQL with default memory, filled with a million accounts and ten million events of 100,000 boards over 90 days. Every kind of people search runs a hundred times over HTTP, one after the other, with both settings of `USER_SEARCH`; some results are compared with a read of all accounts. Then statistics, and the erasure of an account that members and comments of other boards name; the longest statement comes from samples every 10 ms. At last ten thousand sockets disconnect at once because the processes of the clients end.',
+      'A PostgreSQL with default memory, filled with a million accounts and ten million events of 100,000 boards over 80 days. Every kind of people search runs a hundred times over HTTP, one after the other, with both settings of `USER_SEARCH`; some results are compared with a read of all accounts. Then statistics, and the erasure of an account that members and comments of other boards name; the longest statement comes from samples every 10 ms. At last ten thousand sockets disconnect at once because the processes of the clients end.',
   },
   soak: {
     title: 'An hour of mixed load',

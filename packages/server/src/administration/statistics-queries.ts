@@ -22,7 +22,7 @@ export async function startDayOfStatistics(db: Db): Promise<number> {
 
 /**
  * Nothing that grows with the log is counted: the numbers of a board's events have no gaps, so the first and the last one give
- * their count. A board counts its cards; NULL: not yet.
+ * their count. Boards in order, because then neighbours share pages of the index: half of the time. A board counts its cards; NULL: not yet.
  */
 const statistics = statement(
   'read_statistics',
@@ -37,7 +37,7 @@ const statistics = statement(
         count(board.id) as boards,
         coalesce(sum(coalesce(stream.card_count, (select count(*) from cards where board_id = stream.board_id))) filter (where board.id is not null), 0) as cards,
         coalesce(sum(stream.last_seq - (select seq from board_events where board_id = stream.board_id order by seq limit 1) + 1), 0) as events
-      from board_stream stream left join boards board on board.id = stream.board_id
+      from (select * from board_stream order by board_id) stream left join boards board on board.id = stream.board_id
     ), marks as (
       select * from daily_totals
       union all select 'infinity', people.created, streams.created, cards_created, events_created from people, streams
