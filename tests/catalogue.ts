@@ -34,6 +34,7 @@ const scopes: Record<string, Scope> = {
   stored_responses: { global: 'A stored response is found by user and key before the board is known.' },
   job_leases: { global: 'Background jobs that one instance runs for the whole service.' },
   schema_migrations: { global: 'The applied migrations.' },
+  daily_totals: { global: 'What the whole service has created, for the statistics.' },
   admin_actions: { global: 'The audit log of accounts.' },
 }
 

@@ -235,6 +235,7 @@ export const registry: Record<string, Covering> = {
   'npm run prove -- client-simulation': by('packages/client/src/live/core-simulation.test.ts', 'simulate('),
   'npm run prove -- race-pairs': by('tests/race-pairs.test.ts', "from './race-pairs/run.ts'"),
   'npm run prove -- full-board': by('tests/full-board.test.ts', "from './full-board/lifetimes.ts'"),
+  'npm run prove -- large': by('tests/large.test.ts', "from './large/searches.ts'"),
   'npm run prove -- fuzz': by('tests/fuzz.test.ts', "from './fuzz/run.ts'"),
   'npm run prove -- overload': by('tests/overload.test.ts', "from './prove/overload-workload.ts'"),
   'npm run prove -- greedy': by('tests/greedy.test.ts', "from './greedy/scenarios.ts'"),
