@@ -87,9 +87,9 @@ const readChanges = statement(
     ), changed as materialized (select id from (${changedCards}) found where id is not null)
     select ${pieces}, (select coalesce(json_agg(changed.id), '[]') from changed)::text as changed, found.cards, found.texts
     from boards board join board_stream stream on stream.board_id = board.id,
-      lateral (select ${listed} from (
-        select ${listedCard} from changed join cards card on card.board_id = board.id and card.id = changed.id
-        where card.column_id is not null offset 0) card) found
+      lateral (select ${listed} from changed, lateral (
+        select ${listedCard} from cards card
+        where card.board_id = board.id and card.id = changed.id and card.column_id is not null offset 0) card) found
     where board.id = ${args.id} and stream.epoch = ${args.epoch} and stream.last_seq = ${args.seq} + (select count(*) from log)
       and not exists (select from log where type in ('label.updated', 'label.deleted'))`,
 )
