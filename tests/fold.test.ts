@@ -68,20 +68,27 @@ describe('several clients at once', () => {
       expect(known(log.reduce(applyEvent, emptyBoard(created)))).toEqual(known(end.board))
   })
 
-  test('[EVENT-3] the writes collided, rebalanced ranks and triggered rules', () => {
-    const refusals = new Set(boards.flatMap((recorded) => Object.keys(recorded.rejections)))
-    expect([...refusals]).toEqual(
-      expect.arrayContaining(['not_a_member', 'role_too_low', 'card_not_found', 'id_taken', 'removed_not_found']),
-    )
+  test('[EVENT-3] the writes collided, rebalanced ranks and triggered rules', async () => {
     const madeRoom = ({ log }: RecordedBoard) =>
       log.some(({ type, data }, i) => {
         const before = log[i - 1]
         const isMove = before?.type === 'card.moved' && before.user_id === null
         return isMove && type === 'card.created' && before.data['column_id'] === data['column_id']
       })
-    expect(boards.filter(madeRoom)).not.toEqual([])
-    const byNobody = boards.flatMap(({ log }) => log.filter(({ user_id }) => user_id === null).map(({ type }) => type))
-    expect(byNobody).toEqual(expect.arrayContaining(['card.moved', 'card.assigned']))
+    const expected = ['not_a_member', 'role_too_low', 'card_not_found', 'id_taken', 'removed_not_found']
+    const missing = () => {
+      const refusals = boards.flatMap(({ rejections }) => Object.keys(rejections))
+      const byNobody = boards.flatMap(({ log }) => log.flatMap(({ user_id, type }) => (user_id === null ? type : [])))
+      return [
+        ...expected.filter((code) => !refusals.includes(code)),
+        ...['card.moved', 'card.assigned'].filter((type) => !byNobody.includes(type)),
+        ...(boards.some(madeRoom) ? [] : ['space for a card']),
+      ]
+    }
+    // The seed does not decide the order of the writes, so few boards may lack one of these by chance.
+    for (let seed = SEEDS.length + 1; missing().length > 0 && seed <= SEEDS.length + 10; seed++)
+      boards.push(await recordBoard(environment, randomWrites(seed, SIZE, environment)))
+    expect(missing()).toEqual([])
     expect(Math.min(...boards.map(({ snapshots }) => snapshots.length))).toBeGreaterThan(1)
   })
 })
