@@ -161,6 +161,7 @@ test('[CLI-27] its requests have the id and the body of a webhook', async () => 
   const [ours, theirs] = [receiver.requests[0], hook.requests[0]]
   expect(ours?.message).toEqual(theirs?.message)
   expect(ours?.headers['webhook-id']).toBe(theirs?.headers['webhook-id'])
+  await until('it is printed', () => running.events().length > 0)
   expect(running.events()).toMatchObject([{ type: 'card.created', attempt: 1, is_accepted: true, status: 204 }])
   await running.end()
   await hook.close()
