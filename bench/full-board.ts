@@ -17,7 +17,7 @@ const goals: Record<number, { postgres?: number; response: number }> = {
   1000: { postgres: 3, response: 20 },
   5000: { response: 60 },
 }
-const WARM_UP_LOADS = 10
+const WARM_UP_LOADS = 100
 /** An unchanged board takes less than a millisecond, so it is loaded often. */
 const UNCHANGED_LOADS = 100
 
