@@ -111,20 +111,26 @@ describe('conditional reads', () => {
   })
 })
 
+/** A connection to the service's database that counts how often a full board is built. */
+function countingBuilds() {
+  const database = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
+  const counts = { built: 0 }
+  const db: typeof database = Object.create(database, {
+    run: {
+      value: (statement: { name: string }, args: never) => {
+        if (statement.name === 'read_full_board') counts.built++
+        return database.run(statement as never, args)
+      },
+    },
+  })
+  return { db, counts, close: () => database.close() }
+}
+
 describe('the board cache', () => {
   test('[READ-3] the cache never exceeds its limit, keeps the most recently used boards, and builds no board twice', async () => {
     const boards = await Promise.all(Array.from({ length: 8 }, () => service.board()))
     for (const own of boards) for (let i = 0; i < 5; i++) await newCard(own, randomUUID())
-    const database = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
-    let built = 0
-    const db: typeof database = Object.create(database, {
-      run: {
-        value: (statement: { name: string }, args: never) => {
-          if (statement.name === 'read_full_board') built++
-          return database.run(statement as never, args)
-        },
-      },
-    })
+    const { db, counts, close } = countingBuilds()
     const bound = 6_000
     const cache = new BoardCache(bound, 2)
     const read = async ({ id }: TestBoard) => {
@@ -138,18 +144,18 @@ describe('the board cache', () => {
     const [first] = boards as [TestBoard, ...TestBoard[]]
     expect(await read(first)).toEqual((await getBoard(first)).body)
     await Promise.all(Array.from({ length: 20 }, () => read(first)))
-    expect(built).toBe(1)
+    expect(counts.built).toBe(1)
     for (const own of boards) await read(own)
-    expect(built).toBe(8)
+    expect(counts.built).toBe(8)
     expect(cache.sizeBytes).toBeGreaterThan(bound / 2)
     await read(boards.at(-1) as TestBoard)
-    expect(built).toBe(8)
+    expect(counts.built).toBe(8)
     await read(first)
-    expect(built).toBe(9)
+    expect(counts.built).toBe(9)
     const tiny = new BoardCache(10, 2)
     await tiny.get(db, first.id, (await readBoardVersion(db, first.id)) as never)
     expect(tiny.sizeBytes).toBe(0)
-    await database.close()
+    await close()
   })
 
   test('[READ-8] after every kind of change the cached board is what a new one would be, and is rarely built again', async () => {
@@ -195,16 +201,7 @@ describe('the board cache', () => {
       },
       'a new epoch': () => service.sql.query('update board_stream set epoch = epoch + 1 where board_id = $1', [own.id]),
     }
-    const database = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
-    let built = 0
-    const db: typeof database = Object.create(database, {
-      run: {
-        value: (statement: { name: string }, args: never) => {
-          if (statement.name === 'read_full_board') built++
-          return database.run(statement as never, args)
-        },
-      },
-    })
+    const { db, counts, close } = countingBuilds()
     const read = async (cache: BoardCache) => {
       const { bytes } = await cache.get(db, own.id, (await readBoardVersion(db, own.id)) as BoardVersion)
       return gunzipSync(bytes).toString()
@@ -217,12 +214,12 @@ describe('the board cache', () => {
     ] as const)
       for (const [what, change] of Object.entries(list)) {
         await change()
-        built = 0
+        counts.built = 0
         const text = await read(cache)
-        expect([what, built]).toEqual([what, builds])
+        expect([what, counts.built]).toEqual([what, builds])
         expect([what, text]).toEqual([what, await read(new BoardCache(1_000_000, 2))])
       }
-    await database.close()
+    await close()
   })
 
   test('[LOAD-6] boards known to be large are built a few at a time, and small ones do not wait for them', async () => {
