@@ -97,17 +97,19 @@ export async function measureWriteLatency(
 
 /** Changes cards of all boards in turn. */
 class SteadyLoad {
+  private readonly baseUrl: string
   private readonly boards: HarnessBoard[]
-  private readonly clients: HttpClient[]
+  private clients: HttpClient[] = []
   private nth = 0
 
   constructor(baseUrl: string, boards: HarnessBoard[]) {
+    this.baseUrl = baseUrl
     this.boards = boards
-    this.clients = boards.map(({ token }) => new HttpClient(baseUrl, token))
   }
 
   /** Writes per second of writers that wait for each response. */
   async capacity(seconds: number): Promise<number> {
+    this.connect()
     const end = performance.now() + seconds * 1_000
     let written = 0
     const writer = async () => {
@@ -119,6 +121,7 @@ class SteadyLoad {
 
   /** Milliseconds of writes that begin at a fixed rate, counted from when they should have begun. */
   async times(rate: number, seconds: number): Promise<number[]> {
+    this.connect()
     const began = performance.now()
     const running: Promise<number>[] = []
     for (let nth = 0; nth < rate * seconds; nth++) {
@@ -131,6 +134,12 @@ class SteadyLoad {
 
   close() {
     for (const client of this.clients) client.close()
+  }
+
+  /** New connections for each window: between windows the service closes idle ones, and a request on such a one would fail. */
+  private connect() {
+    this.close()
+    this.clients = this.boards.map(({ token }) => new HttpClient(this.baseUrl, token))
   }
 
   private async write() {
