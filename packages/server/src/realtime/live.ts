@@ -115,11 +115,21 @@ export class Live {
     this.bus = bus
     this.hub.setDegraded(bus !== undefined)
     observeLive(metrics, { hub: this.hub, bus, sockets: () => registry.count })
-    const broadcaster = new PresenceBroadcaster((board_id) => registry.ofBoard(board_id))
+    const broadcaster = new PresenceBroadcaster({
+      ...timers,
+      recipientsOf: (board_id) => registry.ofBoard(board_id),
+      areManyEnding: () => this.server.areManyEnding,
+    })
     this.presence = new PresenceRooms({
       ...timers,
       store: bus && new PresenceStore((script, keys, args) => bus.script(script, keys, args)),
-      broadcast: (board_id, message, except) => broadcaster.broadcast(board_id, { bytes: frame(message), except }),
+      broadcast: (board_id, { type, user_id, username, connection }) =>
+        broadcaster.broadcast(board_id, {
+          bytes: frame(JSON.stringify({ type, user_id, username })),
+          user_id,
+          hasLeft: type === 'user_left',
+          connection,
+        }),
       heartbeatMs: (seconds?.heartbeat ?? HEARTBEAT_SECONDS) * 1_000,
     })
     this.timer = setInterval(() => {

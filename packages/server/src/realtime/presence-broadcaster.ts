@@ -1,50 +1,87 @@
 import { yieldingForEach } from '../platform/yielding-for-each.ts'
 
-/** A presence message for all connections of a board, except the one that was sent it already. */
-interface PresenceChange {
+/** A presence message for all connections of a board. */
+export interface PresenceChange {
   bytes: Buffer
-  except: string
+  user_id: string
+  hasLeft: boolean
+  /** The connection that joined. It was sent the message already, and needs no earlier ones. */
+  connection: string
 }
 interface Recipient {
   readonly id: string
+  readonly user_id: string
   send: (bytes: Buffer) => void
+}
+interface BroadcasterEnvironment {
+  recipientsOf: (board_id: string) => ReadonlySet<Recipient> | undefined
+  /** Whether many connections are ending at once. */
+  areManyEnding: () => boolean
+  random: () => number
 }
 
 /** After a broadcast, a board pauses for one millisecond per this many connections. */
 const CONNECTIONS_PER_PAUSE_MS = 20
+/** While many connections are ending, a board waits half to all of this before its next broadcast. */
+const DISCONNECT_PAUSE_MS = 1_000
 
 /**
  * Coalesced presence broadcast. When n clients connect at once, each is sent a message about each other. Changes during a
  * broadcast, and during the pause after it, are therefore combined into the next one. The pause grows with the number of
  * connections.
+ *
+ * While many connections are ending, broadcasts wait longer. Otherwise most messages would be written to connections that have ended too,
+ * and each failed write costs as much as the end of a connection.
  */
 export class PresenceBroadcaster {
-  private readonly recipientsOf: (board_id: string) => ReadonlySet<Recipient> | undefined
+  private readonly environment: BroadcasterEnvironment
   /** Changes for the next broadcast, for boards that have one in progress. */
   private readonly waiting = new Map<string, PresenceChange[]>()
 
-  constructor(recipientsOf: (board_id: string) => ReadonlySet<Recipient> | undefined) {
-    this.recipientsOf = recipientsOf
+  constructor(environment: BroadcasterEnvironment) {
+    this.environment = environment
   }
 
   broadcast(board_id: string, change: PresenceChange) {
     const waiting = this.waiting.get(board_id)
     if (waiting) return void waiting.push(change)
-    this.waiting.set(board_id, [])
-    this.sendAll(board_id, [change])
+    this.waiting.set(board_id, [change])
+    if (this.environment.areManyEnding()) this.pause(board_id, 0)
+    else this.sendWaiting(board_id)
   }
 
   private sendAll(board_id: string, changes: PresenceChange[]) {
-    const recipients = this.recipientsOf(board_id) ?? new Set()
+    const recipients = this.environment.recipientsOf(board_id) ?? new Set()
     const all = Buffer.concat(changes.map(({ bytes }) => bytes))
-    const excepted = new Set(changes.map(({ except }) => except))
-    const allExcept = (id: string) =>
-      Buffer.concat(changes.filter(({ except }) => except !== id).map(({ bytes }) => bytes))
-    yieldingForEach(
-      recipients,
-      (recipient) => recipient.send(excepted.has(recipient.id) ? allExcept(recipient.id) : all),
-      () => setTimeout(() => this.sendWaiting(board_id), recipients.size / CONNECTIONS_PER_PAUSE_MS).unref(),
-    )
+    /** Where the messages begin that follow the join of a connection. */
+    const starts = new Map<string, number>()
+    let end = 0
+    for (const { bytes, connection } of changes) {
+      end += bytes.length
+      starts.set(connection, end)
+    }
+    const leavers = new Set(changes.flatMap(({ user_id, hasLeft }) => (hasLeft ? [user_id] : [])))
+    const messagesFor = ({ id, user_id }: Recipient): Buffer => {
+      const start = starts.get(id)
+      if (start !== undefined) return all.subarray(start)
+      if (!leavers.has(user_id)) return all
+      // The user has connected again since.
+      return Buffer.concat(
+        changes.filter((change) => !change.hasLeft || change.user_id !== user_id).map(({ bytes }) => bytes),
+      )
+    }
+    const send = (recipient: Recipient) => {
+      const bytes = messagesFor(recipient)
+      if (bytes.length > 0) recipient.send(bytes)
+    }
+    yieldingForEach(recipients, send, () => this.pause(board_id, recipients.size))
+  }
+
+  private pause(board_id: string, connections: number) {
+    const { areManyEnding, random } = this.environment
+    // Random, so that not all boards broadcast in the same turn of the event loop.
+    const ms = areManyEnding() ? DISCONNECT_PAUSE_MS * (0.5 + random() / 2) : connections / CONNECTIONS_PER_PAUSE_MS
+    setTimeout(() => this.sendWaiting(board_id), ms).unref()
   }
 
   private sendWaiting(board_id: string) {

@@ -32,8 +32,8 @@ interface Transition {
 export interface PresenceEnvironment {
   /** Undefined without Redis: then presence covers this instance only. */
   store: PresenceStore | undefined
-  /** Sends a message to all connections of a board on this instance, except one. */
-  broadcast: (board_id: string, message: string, except: string) => void
+  /** Sends a change to all connections of a board on this instance, except the one that joined. */
+  broadcast: (board_id: string, transition: Transition) => void
   now: () => number
   /** Starts a timer; returns a function that cancels it. */
   after: (ms: number, work: () => void) => () => void
@@ -249,7 +249,8 @@ export class PresenceRooms {
     room.version = version
   }
 
-  private applyTransition(room: Room, { type, user_id, username, connection }: Transition) {
+  private applyTransition(room: Room, transition: Transition) {
+    const { type, user_id, username, connection } = transition
     const isKnown = room.users.has(user_id)
     const isLocal = type === 'user_left' && room.localUsers.of(user_id) > 0
     // Redis has lost a connection that is still open here: register it again instead of announcing that the user left.
@@ -257,7 +258,7 @@ export class PresenceRooms {
     if (type === 'user_joined') room.users.set(user_id, username)
     else room.users.delete(user_id)
     const isNew = type === 'user_left' ? isKnown : connection !== '' || !isKnown
-    if (isNew) this.environment.broadcast(room.board_id, JSON.stringify({ type, user_id, username }), connection)
+    if (isNew) this.environment.broadcast(room.board_id, transition)
   }
 
   private reportLeaving(room: Room) {

@@ -79,6 +79,11 @@ export class SocketServer {
     this.server.on('wsClientError', (_error, socket, { method }) => rejectHandshake(socket, method))
   }
 
+  /** Whether many connections are ending at once. */
+  get areManyEnding() {
+    return this.pacer.isPacing
+  }
+
   /** Handles an HTTP upgrade. The handshake is completed before a rejection: only then do browsers see the close code. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
     // Undefined for a malformed URL.
@@ -86,7 +91,6 @@ export class SocketServer {
     const board_id = /^(?:\/api)?\/ws\/boards\/([^/]+)\/?$/.exec(url?.pathname ?? '')?.[1]
     // Without a listener, a client that disconnects during the handshake would crash the process.
     socket.on('error', destroy)
-    this.pacer.track(socket)
     if (!url || board_id === undefined) return endConnection(socket, new Problem('not_found'))
     this.server.handleUpgrade(request, socket, head, (ws) => {
       this.onOpen(ws, request, board_id.toLowerCase(), url.searchParams)
@@ -126,6 +130,8 @@ export class SocketServer {
       registry.takeShare(ws, 'user', user_id) && registry.takeShare(ws, 'userAndBoard', `${user_id} ${grant.board_id}`)
     if (!hasShares) return closeSocket(ws, 'try_later')
     const wantsSeq = query.has('since') || query.get('seq') === '1'
+    // After authorization: clients without access that connect and disconnect must not make the pacer stop reading from others.
+    this.pacer.track(request.socket)
     socket = new BoardSocket(ws, newUuid(), grant, wantsSeq, onDrained)
     onAccepted(ws, socket, grant, parsePosition(query.get('since')))
   }
