@@ -72,6 +72,32 @@ test('[ACCESS-8] a deleted resource is 404, whatever the payload', async () => {
   expect(await rejection({ title: 5 })).toEqual([404, 'card_not_found'])
 })
 
+test('[ACCESS-8] a deleted card is 404 also on an archived board, and an archived board is 409 for its other cards', async () => {
+  const kept = await newCard(board)
+  await board.member.api.call('updateCard', { params: kept, body: { title: 'Kept' } })
+  await board.owner.api.call('deleteCard', { params: card })
+  await board.owner.api.call('archiveBoard', { params: { board_id: board.id } })
+  expect(await rejection()).toEqual([404, 'card_not_found'])
+  expect(await board.member.api.fail('updateCard', { params: kept, body: { title: 'Late' } })).toMatchObject({
+    status: 409,
+    code: 'board_archived',
+  })
+})
+
+test('[ACCESS-8] an item of an archived card is 404 also with If-Match', async () => {
+  const { api } = board.member
+  const { id: checklist_id } = await api.call('createChecklist', { params: card, body: { title: 'List' } })
+  const { id: item_id } = await api.call('createItem', { params: { checklist_id }, body: { content: 'Item' } })
+  const update = (ifMatch?: string) => ({
+    params: { item_id },
+    body: { is_done: ifMatch === undefined },
+    ...(ifMatch !== undefined && { headers: { 'if-match': ifMatch } }),
+  })
+  await api.call('updateItem', update())
+  await api.call('archiveCard', { params: card })
+  expect(await api.fail('updateItem', update('"old"'))).toMatchObject({ status: 404, code: 'item_not_found' })
+})
+
 test('[ACCESS-8] an id that was reused on another board is authorized there', async () => {
   await board.owner.api.call('deleteCard', { params: card })
   await board.owner.api.call('purgeRemoved', { params: { board_id: board.id, removed_id: card.card_id } })

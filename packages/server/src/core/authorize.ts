@@ -320,13 +320,14 @@ export async function lockAndCheckAccess(
     checkAccess(tx, request),
     token_hash === undefined ? [] : tx.run(useInvitation, { token_hash, board_id, user_id: credential.user_id }),
   ])
-  const authorize = () => {
-    const grant = check.authorize(invitation?.role)
-    // The id was deleted here and used again on another board, whose lock is not held.
-    if (grant.board_id !== board_id) throw new Problem(`${request.access?.on ?? 'board'}_not_found`)
-    return { ...grant, usage }
-  }
-  return { ...check, authorize }
+  return { ...check, authorize: () => ({ ...authorizeOn(board_id, request, check, invitation?.role), usage }) }
+}
+
+/** Rejects an id that was deleted on the board and used again on another one, whose lock is not held. */
+function authorizeOn(board_id: string, { access }: AccessRequest, check: AccessCheck, invitedRole?: Role): BoardGrant {
+  const grant = check.authorize(invitedRole)
+  if (grant.board_id !== board_id) throw new Problem(`${access?.on ?? 'board'}_not_found`)
+  return grant
 }
 
 async function lockAndCheckMember(tx: Db, board_id: string, request: AccessRequest): Promise<AccessCheck> {
@@ -340,7 +341,10 @@ async function lockAndCheckMember(tx: Db, board_id: string, request: AccessReque
       : tx.run(statements.token, { token_id, board_id, key }),
   ])
   // Why the user is rejected depends on the resource.
-  if (!stream || !member?.role) return checkAccess(tx, request)
+  if (!stream || !member?.role) {
+    const check = await checkAccess(tx, request)
+    return { ...check, authorize: () => authorizeOn(board_id, request, check) }
+  }
   const check = decide(request, { ...member, ...stream })
   return { ...check, authorize: () => ({ ...check.authorize(), usage: stream }) }
 }

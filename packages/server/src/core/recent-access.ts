@@ -5,8 +5,8 @@ const MAX_ENTRIES = 50_000
 
 /**
  * Caches the board of each resource that was changed recently, and who was authorized to change each board. A write by such a user
- * to such a resource needs no access check to find its board; the check under the board lock decides alone. A write that this
- * check rejects removes the entries.
+ * to such a resource needs no access check to find its board; the check under the board lock decides alone. A write that is
+ * rejected removes the entries.
  */
 export class RecentAccess {
   private readonly boards = new LRUCache<string, string>({ max: MAX_ENTRIES })

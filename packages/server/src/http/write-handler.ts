@@ -62,7 +62,10 @@ function change(route: Route, request: FastifyRequest, reply: FastifyReply, uplo
   return changePacer.run(accessRequest.credential.user_id, known, run)
 }
 
-/** A write that is authorized only under the lock and rejected there is authorized and tried again: without the cache, authorization would have come first. */
+/**
+ * A write that is authorized only under the lock and rejected there is authorized again: without the cache, authorization would
+ * have come first, and a missing resource would have been reported. Then it is tried again, or the rejection stands.
+ */
 async function changeChecked(
   route: Route,
   request: FastifyRequest,
@@ -73,15 +76,16 @@ async function changeChecked(
   try {
     return await changeOnce(route, request, reply, change)
   } catch (error) {
-    if (context.access || !isRejection(error)) throw error
+    if (context.access || !(error instanceof Problem) || error.status >= 500) throw error
     route.deps.recentAccess.remove(context.accessRequest)
     await checkContext(route, context)
+    if (!dependsOnAccess.includes(error.status)) throw error
     return changeOnce(route, request, reply, change)
   }
 }
 
-/** Rejections that depend on the order of the checks. Nothing was committed. */
-const isRejection = (error: unknown) => error instanceof Problem && [401, 403, 404, 422].includes(error.status)
+/** Statuses of rejections that may differ after the complete check. */
+const dependsOnAccess = [401, 403, 404, 422]
 
 async function changeOnce(
   { deps, operation, handler, readInput }: Route,
