@@ -223,7 +223,7 @@ const deleteOld = statement(
   'delete_expired_deliveries',
   (args: { days: number }) => sql<{ id: string }>`
     delete from webhook_deliveries where ctid in (
-      select ctid from webhook_deliveries where attempted_at < now() - make_interval(days => ${args.days}) limit ${sql.lit(BATCH_ROWS)})
+      select ctid from webhook_deliveries where attempted_at < now() - make_interval(days => ${args.days}) order by attempted_at limit ${sql.lit(BATCH_ROWS)})
     returning id`,
 )
 /** A webhook of a deleted board has sent the deletion, or will not send it any more. */

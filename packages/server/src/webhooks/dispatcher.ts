@@ -26,6 +26,9 @@ const POLL_JITTER = 0.2
 const GATHER_MS = 20
 /** While boards keep changing, they are looked up this often: what is sent together costs a fraction of its statements. */
 const LOOK_EVERY_MS = 250
+/** Longest time between the starts of two requests: normally, and while webhooks wait for a worker. */
+const START_EVERY_MS = 10
+const START_EVERY_MS_WHILE_WAITING = 1
 /** Attempts that end within this time are saved together. */
 const SAVE_MS = 10
 /** After this time, a webhook makes way for others that wait. */
@@ -364,13 +367,14 @@ export class Dispatcher {
   }
 
   /**
-   * Spreads requests evenly over time: many at once would delay the writes of this instance. One starts per millisecond, or more
-   * if there is more to send until the next look.
+   * Spreads requests over the time until the next look: each takes the event loop up to a millisecond, and many at once would
+   * delay the writes of this instance.
    */
   private async nextStart() {
     const toSend = [...this.turns].reduce((sum, turn) => sum + turn.toSend, 0)
     const now = performance.now()
-    this.lastStart = Math.max(now, this.lastStart + Math.min(1, LOOK_EVERY_MS / toSend))
+    const most = this.hasWaiting ? START_EVERY_MS_WHILE_WAITING : START_EVERY_MS
+    this.lastStart = Math.max(now, this.lastStart + Math.min(most, LOOK_EVERY_MS / toSend))
     if (this.lastStart > now) await pause(this.lastStart - now)
   }
 

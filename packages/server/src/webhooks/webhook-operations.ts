@@ -1,10 +1,11 @@
-import type { JsonText } from '@lockstep/contract/operation'
+import type { JsonText, Operation } from '@lockstep/contract/operation'
 import { type Webhook, webhookOperations } from '@lockstep/contract/webhooks'
-import type { Caller } from '../core/authorize.ts'
+import { lockAndCheckAccess } from '../core/authorize.ts'
 import type { Db } from '../database/database.ts'
 import { slotOf } from '../http/edge/admission-middleware.ts'
-import type { Handlers } from '../http/handler.ts'
+import type { BoardContext, Handlers } from '../http/handler.ts'
 import { readPage } from '../http/read-page.ts'
+import { contextOf, type RequestContext } from '../http/request-context.ts'
 import { Problem } from '../platform/problem.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { waitWithout } from '../platform/slot.ts'
@@ -12,6 +13,7 @@ import type { RateLimits } from '../security/rate-limits.ts'
 import { refusedUrl } from './outgoing.ts'
 import { listDeliveries, listWebhooks, readWebhook } from './webhook-queries.ts'
 import {
+  type Changer,
   changeWebhook,
   createWebhook,
   readSecret,
@@ -24,6 +26,11 @@ import {
 
 const CONCURRENT_TESTS = 10
 const TEST_LIMIT = { maxWaiting: 20, waitMs: 5_000, reject: () => new Problem('overloaded') }
+
+const keyOf = ({ board_id, params }: { board_id: string; params: { webhook_id: string } }) => ({
+  board_id,
+  id: params.webhook_id,
+})
 
 /** `webhooks` is undefined if the operator has not enabled them. */
 export function webhookHandlers(
@@ -44,19 +51,27 @@ export function webhookHandlers(
     if (!webhook) throw new Problem('webhook_not_found')
     return webhook
   }
-  const requireChange = async ({ id }: Caller) => {
+  /** What a change of a webhook needs, within the rate limit of the caller. */
+  const requireChange = async ({
+    caller,
+    board_id,
+    request,
+  }: Pick<BoardContext<Operation>, 'caller' | 'board_id' | 'request'>): Promise<[Webhooks, Changer]> => {
     const services = required()
-    const excess = await limits.webhookChange(id)
+    const excess = await limits.webhookChange(caller.id)
     if (excess) throw excess
-    return services
+    const { accessRequest } = contextOf(request) as RequestContext
+    const authorize = async (tx: Db) => (await lockAndCheckAccess(tx, board_id, accessRequest)).authorize()
+    return [services, { caller, authorize }]
   }
   const tests = new Semaphore(CONCURRENT_TESTS, TEST_LIMIT)
 
   return {
-    async createWebhook({ caller, board_id, body: { name, url, kinds, is_enabled, after } }) {
+    async createWebhook(context) {
+      const { name, url, kinds, is_enabled, after } = context.body
       requireUrl(url)
       const fields = { name, url, kinds: kinds ?? null, is_enabled: is_enabled ?? true, after: after ?? 'now' }
-      return createWebhook(await requireChange(caller), caller, { board_id, ...fields })
+      return createWebhook(...(await requireChange(context)), { board_id: context.board_id, ...fields })
     },
 
     async listWebhooks(context) {
@@ -70,25 +85,25 @@ export function webhookHandlers(
       return requireWebhook(db, { board_id, id })
     },
 
-    async updateWebhook({ caller, board_id, params: { webhook_id: id }, body }) {
-      requireUrl(body.url)
-      return changeWebhook(await requireChange(caller), caller, { board_id, id }, body)
+    async updateWebhook(context) {
+      requireUrl(context.body.url)
+      return changeWebhook(...(await requireChange(context)), keyOf(context), context.body)
     },
 
-    async deleteWebhook({ caller, board_id, params: { webhook_id: id } }) {
-      await removeWebhook(await requireChange(caller), caller, { board_id, id })
+    async deleteWebhook(context) {
+      await removeWebhook(...(await requireChange(context)), keyOf(context))
     },
 
-    async resumeWebhook({ caller, board_id, params: { webhook_id: id }, body: { after } }) {
-      return resume(await requireChange(caller), caller, { board_id, id }, after ?? undefined)
+    async resumeWebhook(context) {
+      return resume(...(await requireChange(context)), keyOf(context), context.body.after ?? undefined)
     },
 
-    async getWebhookSecret({ caller, board_id, params: { webhook_id: id } }) {
-      return readSecret(await requireChange(caller), caller, { board_id, id })
+    async getWebhookSecret(context) {
+      return readSecret(...(await requireChange(context)), keyOf(context))
     },
 
-    async rotateWebhookSecret({ caller, board_id, params: { webhook_id: id }, body: { keep_old_hours } }) {
-      return rotate(await requireChange(caller), caller, { board_id, id }, keep_old_hours ?? 24)
+    async rotateWebhookSecret(context) {
+      return rotate(...(await requireChange(context)), keyOf(context), context.body.keep_old_hours ?? 24)
     },
 
     async testWebhook({ db, board_id, params: { webhook_id: id }, request }) {

@@ -47,11 +47,6 @@ interface Stream {
   first_seq: number | null
   webhooks: number
 }
-const lock = statement(
-  'lock_board_for_webhook',
-  (args: { board_id: string }) => sql`
-    select from board_stream where board_id = ${args.board_id} for no key update`,
-)
 const stream = statement(
   'read_stream_for_webhook',
   (args: { board_id: string; after: number }) => sql<Stream>`
@@ -60,13 +55,9 @@ const stream = statement(
       (select count(*) from webhooks where board_id = ${args.board_id}) as webhooks
     from board_stream stream where stream.board_id = ${args.board_id}`,
 )
-/**
- * The state of the board's log, under the board lock, so that webhooks are created one at a time and the limit holds. It is read
- * by a later statement than the one that waits for the lock.
- */
-export async function lockStream(tx: Db, board_id: string, after: number): Promise<Stream | undefined> {
-  const [, [found]] = await Promise.all([tx.run(lock, { board_id }), tx.run(stream, { board_id, after })])
-  return found
+/** The state of the board's log. Call it under the board lock, so that webhooks are created one at a time and their limit holds. */
+export async function readStream(tx: Db, board_id: string, after: number): Promise<Stream | undefined> {
+  return (await tx.run(stream, { board_id, after }))[0]
 }
 
 interface NewWebhook {

@@ -15,7 +15,7 @@ import {
   deleteWebhook,
   insertTestDelivery,
   insertWebhook,
-  lockStream,
+  readStream,
   readWebhook,
   readWebhookSecret,
   resumeWebhook,
@@ -40,30 +40,54 @@ const newSecret = (secrets: SecretBox, webhook_id: string) =>
   secrets.close(newSecretText(randomBytes(SECRET_BYTES)), secretContext(webhook_id))
 
 /** The access token of the caller: a webhook that it creates or resumes ends with it. */
-const tokenOf = ({ credential }: Caller) => credential.token_id ?? null
+const tokenOf = ({ caller }: Changer) => caller.credential.token_id ?? null
 
-/** Changes a webhook and records it in the audit log, in one transaction. It takes effect at once. Returns the webhook. */
-async function change(
-  { database, dispatcher }: Webhooks,
-  caller: Caller,
-  { action, key }: { action: string; key: ResourceKey },
-  work: (tx: Db) => Promise<boolean>,
-): Promise<JsonText<Webhook>> {
-  const webhook = await database.transaction<boolean, JsonText<Webhook>>(
-    work,
-    async (tx, isFound) => {
-      if (!isFound) throw new Problem('webhook_not_found')
-      const result = (await readWebhook(tx, key)) as JsonText<Webhook>
-      return { result, close: (end) => recordAction(end, caller, action, key) }
+/** Who changes a webhook or reads its secret. */
+export interface Changer {
+  caller: Caller
+  /** Takes the board lock and authorizes again: access may have been lost since the request began, while its body was sent. */
+  authorize: (tx: Db) => Promise<unknown>
+}
+
+interface Action {
+  action: string
+  key: ResourceKey
+}
+/** Does something with a webhook and records it in the audit log, in one transaction. `work` returns nothing if the webhook is missing. */
+const run = <Found, Result>(
+  { database }: Webhooks,
+  { caller, authorize }: Changer,
+  { action, key: { board_id, id } }: Action,
+  work: (tx: Db) => Promise<Found>,
+  resultOf: (tx: Db, found: NonNullable<Found>) => Promise<Result>,
+): Promise<Result> =>
+  database.transaction<Found, Result>(
+    async (tx) => {
+      await authorize(tx)
+      return work(tx)
+    },
+    async (tx, found) => {
+      if (!found) throw new Problem('webhook_not_found')
+      const result = await resultOf(tx, found)
+      const details = { board_id, webhook_id: id }
+      return { result, close: (end) => record(end, { actor_id: caller.id }, action, null, details) }
     },
     { key: caller.id },
   )
-  dispatcher.webhookChanged(key.board_id)
+
+/** Changes a webhook. It takes effect at once. Returns the webhook. */
+async function change(
+  services: Webhooks,
+  changer: Changer,
+  action: Action,
+  work: (tx: Db) => Promise<boolean>,
+): Promise<JsonText<Webhook>> {
+  const { key } = action
+  const read = async (tx: Db) => (await readWebhook(tx, key)) as JsonText<Webhook>
+  const webhook = await run(services, changer, action, work, read)
+  services.dispatcher.webhookChanged(key.board_id)
   return webhook
 }
-
-const recordAction = (tx: Db, caller: Caller, action: string, { board_id, id }: ResourceKey) =>
-  record(tx, { actor_id: caller.id }, action, null, { board_id, webhook_id: id })
 
 /** A position of the log. `now` is its end, and `0` its beginning. */
 interface Position {
@@ -72,7 +96,7 @@ interface Position {
 }
 async function resolvePosition(tx: Db, board_id: string, after: string): Promise<Position & { webhooks: number }> {
   const [epoch, seq] = after.includes('.') ? (after.split('.').map(Number) as [number, number]) : [undefined, 0]
-  const stream = await lockStream(tx, board_id, seq)
+  const stream = await readStream(tx, board_id, seq)
   if (!stream) throw new Problem('board_not_found')
   const { last_seq, first_seq, webhooks } = stream
   const at = (given: number) => ({ epoch: stream.epoch, seq: given, webhooks })
@@ -93,15 +117,15 @@ interface NewWebhook {
 }
 export function createWebhook(
   services: Webhooks,
-  caller: Caller,
+  changer: Changer,
   { board_id, after, ...fields }: NewWebhook,
 ): Promise<JsonText<Webhook>> {
   const key = { board_id, id: newUuid() }
   const secret = newSecret(services.secrets, key.id)
-  return change(services, caller, { action: 'create-webhook', key }, async (tx) => {
+  return change(services, changer, { action: 'create-webhook', key }, async (tx) => {
     const { webhooks, epoch, seq } = await resolvePosition(tx, board_id, after)
     if (webhooks >= MAX_WEBHOOKS) throw new Problem('too_many_webhooks')
-    const owner = { created_by: caller.id, token_id: tokenOf(caller) }
+    const owner = { created_by: changer.caller.id, token_id: tokenOf(changer) }
     await insertWebhook(tx, { ...key, ...fields, ...owner, secret, epoch, seq })
     return true
   })
@@ -114,53 +138,51 @@ interface Changes {
   is_enabled?: boolean
 }
 /** A new URL is tried at once, also if the webhook is paused. */
-export function changeWebhook(services: Webhooks, caller: Caller, key: ResourceKey, changes: Changes) {
+export function changeWebhook(services: Webhooks, changer: Changer, key: ResourceKey, changes: Changes) {
   const { name = null, url = null, kinds = null, is_enabled = null } = changes
-  return change(services, caller, { action: 'change-webhook', key }, async (tx) => {
+  return change(services, changer, { action: 'change-webhook', key }, async (tx) => {
     const isFound = await updateWebhook(tx, { ...key, name, url, kinds, has_kinds: 'kinds' in changes, is_enabled })
     if (url === null) return isFound
-    return resumeWebhook(tx, { ...key, epoch: null, seq: null, token_id: tokenOf(caller) })
+    return resumeWebhook(tx, { ...key, epoch: null, seq: null, token_id: tokenOf(changer) })
   })
 }
 
-export function resume(services: Webhooks, caller: Caller, key: ResourceKey, after: string | undefined) {
-  return change(services, caller, { action: 'resume-webhook', key }, async (tx) => {
+export function resume(services: Webhooks, changer: Changer, key: ResourceKey, after: string | undefined) {
+  return change(services, changer, { action: 'resume-webhook', key }, async (tx) => {
     const position = after === undefined ? undefined : await resolvePosition(tx, key.board_id, after)
     const { epoch = null, seq = null } = position ?? {}
-    return resumeWebhook(tx, { ...key, epoch, seq, token_id: tokenOf(caller) })
+    return resumeWebhook(tx, { ...key, epoch, seq, token_id: tokenOf(changer) })
   })
 }
 
-export function rotate(services: Webhooks, caller: Caller, key: ResourceKey, hours: number) {
+export function rotate(services: Webhooks, changer: Changer, key: ResourceKey, hours: number) {
   const secret = newSecret(services.secrets, key.id)
-  return change(services, caller, { action: 'rotate-webhook-secret', key }, (tx) =>
+  return change(services, changer, { action: 'rotate-webhook-secret', key }, (tx) =>
     rotateSecret(tx, { ...key, secret, hours }),
   )
 }
 
-export function removeWebhook({ database }: Webhooks, caller: Caller, key: ResourceKey): Promise<void> {
-  return database.transaction(
+export const removeWebhook = (services: Webhooks, changer: Changer, key: ResourceKey): Promise<void> =>
+  run(
+    services,
+    changer,
+    { action: 'delete-webhook', key },
     (tx) => deleteWebhook(tx, key),
-    async (_, isFound) => {
-      if (!isFound) throw new Problem('webhook_not_found')
-      return { result: undefined, close: (end) => recordAction(end, caller, 'delete-webhook', key) }
-    },
-    { key: caller.id },
+    async () => {},
   )
-}
 
 /** For users who logged in recently, so that a stolen session does not give away the secret. */
-export function readSecret({ database, secrets }: Webhooks, caller: Caller, key: ResourceKey): Promise<WebhookSecret> {
-  requireRecentLogin(caller)
-  return database.transaction(
+export function readSecret(services: Webhooks, changer: Changer, key: ResourceKey): Promise<WebhookSecret> {
+  requireRecentLogin(changer.caller)
+  return run(
+    services,
+    changer,
+    { action: 'read-webhook-secret', key },
     (tx) => readWebhookSecret(tx, key),
-    async (_, found) => {
-      if (!found) throw new Problem('webhook_not_found')
-      const secret = secrets.open(found.secret, secretContext(key.id))
-      const result = { secret, old_secret_until: found.old_secret_until }
-      return { result, close: (end) => recordAction(end, caller, 'read-webhook-secret', key) }
-    },
-    { key: caller.id },
+    async (_, { secret, old_secret_until }) => ({
+      secret: services.secrets.open(secret, secretContext(key.id)),
+      old_secret_until,
+    }),
   )
 }
 

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text as readText } from 'node:stream/consumers'
 import { events } from '@lockstep/contract'
 import type { Webhook } from '@lockstep/contract/webhooks'
 import type { Failure } from '@lockstep/testing/client'
@@ -43,6 +46,42 @@ const makeDue = ({ id }: Webhook) =>
 const lastSeq = async () => (await board.events()).at(-1)?.seq as number
 
 describe('managing webhooks', () => {
+  test('[HOOK-29] an owner who was removed while they sent the body of a request changes no webhook', async () => {
+    const webhook = await newWebhook()
+    const { host, hostname, port } = new URL(service.baseUrl)
+    const { id: user_id, api } = await service.user()
+    await board.owner.api.call('inviteMember', { params: here(), body: { user_id } })
+    await board.owner.api.call('updateMember', { params: { ...here(), user_id }, body: { role: 'owner' } })
+    /** Sends everything but the body, and waits until the service has read it. */
+    const slow = async (method: string, path: string, body: object) => {
+      const text = JSON.stringify(body)
+      const headers = `Host: ${host}\r\nAuthorization: Bearer ${api.token}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}`
+      const socket = connect(Number(port), hostname)
+      socket.write(
+        `${method} /boards/${board.id}/webhooks${path} HTTP/1.1\r\n${headers}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`,
+      )
+      const [go] = await once(socket, 'data')
+      expect(String(go)).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+      return async () => {
+        socket.write(text)
+        return (await readText(socket)).slice(9, 12)
+      }
+    }
+    const requests = await Promise.all([
+      slow('POST', '', { name: 'Late', url: receiver.url }),
+      slow('PATCH', `/${webhook.id}`, { url: `${receiver.url}/late` }),
+      slow('POST', `/${webhook.id}/resume`, { after: 'now' }),
+      slow('POST', `/${webhook.id}/rotate-secret`, {}),
+      slow('DELETE', `/${webhook.id}`, {}),
+    ])
+    // Authorized after them.
+    await api.call('listWebhooks', { params: here() })
+    await board.owner.api.call('removeMember', { params: { ...here(), user_id } })
+    for (const finish of requests) expect(await finish()).toBe('403')
+    expect(await board.owner.api.call('listWebhooks', { params: here() })).toEqual([await read(webhook)])
+    expect((await read(webhook)).url).toBe(receiver.url)
+  })
+
   test('[HOOK-1] owners create, list, read, change and delete webhooks; members and others see none', async () => {
     const webhook = await newWebhook({ kinds: ['card.created'], is_enabled: false })
     expect(webhook).toMatchObject({
