@@ -237,6 +237,11 @@ async function archivedBoard(): Promise<Known> {
 /** Every cell reads the whole database twice, so it must stay small. */
 async function deleteBoard({ board_id }: Known) {
   await service.sql.query('delete from boards where id = $1', [board_id])
+  // The service never deletes a stream, so the statistics count its deleted events.
+  await service.sql.query(
+    'update deleted_events set count = count - (select last_seq from board_stream where board_id = $1)',
+    [board_id],
+  )
   for (const table of ['board_events', 'board_stream', 'webhooks', 'webhook_deliveries'])
     await service.sql.query(`delete from ${table} where board_id = $1`, [board_id])
 }

@@ -35,6 +35,7 @@ const scopes: Record<string, Scope> = {
   job_leases: { global: 'Background jobs that one instance runs for the whole service.' },
   schema_migrations: { global: 'The applied migrations.' },
   daily_totals: { global: 'What the whole service has created, for the statistics.' },
+  deleted_events: { global: 'How many events of all boards were deleted, for the statistics.' },
   admin_actions: { global: 'The audit log of accounts.' },
 }
 

@@ -4,6 +4,7 @@ import { MARK, PASSWORD, startService, type TestService, type TestUser } from '@
 import { openSocket } from '@lockstep/testing/socket'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Database } from '../database/database.ts'
+import { deleteExpiredEvents } from '../jobs/retention.ts'
 import { startDayOfStatistics } from './statistics-queries.ts'
 
 let service: TestService
@@ -332,6 +333,44 @@ describe('statistics', () => {
       { date: today.date, users: 1, boards: 0, cards: 0, events: 0 },
       { ...today, date: yesterday.date },
     ])
+  })
+})
+
+describe('the number of events', () => {
+  const counted = async () => (await root.api.call('getStatistics', {})).events.count
+  const stored = async () =>
+    (await service.sql.query<{ count: number }>('select count(*)::int as count from board_events')).rows[0]?.count
+
+  test('[ADMIN-7] is what the log has, after events expired and boards were deleted', async () => {
+    const { id: board_id, owner } = await service.board()
+    expect(await counted()).toBe(await stored())
+    await owner.api.call('deleteBoard', { params: { board_id } })
+    expect(await counted()).toBe(await stored())
+    const other = await service.board()
+    await service.sql.query(
+      `update board_events set created_at = now() - interval '10 years' where board_id = $1 and seq < 3`,
+      [other.id],
+    )
+    const database = new Database({ url: service.databaseUrl, size: 1, onError: () => {} })
+    expect(await deleteExpiredEvents(database, 90)).toBeGreaterThan(0)
+    await database.close()
+    expect(await counted()).toBe(await stored())
+  })
+
+  test('[ADMIN-7] includes what was deleted before it was counted', async () => {
+    const file = new URL('../../migrations/0031_count_deleted_events.sql', import.meta.url)
+    const [batch = ''] = (await readFile(file, 'utf8')).split('-- left')
+    const { id: board_id } = await service.board()
+    const { sql } = service
+    await sql.query('alter table board_events disable trigger board_events_deleted')
+    await sql.query('delete from board_events where board_id = $1 and seq < 3', [board_id])
+    await sql.query('alter table board_events enable trigger board_events_deleted')
+    await sql.query('update deleted_events set is_complete = false')
+    expect(await counted()).not.toBe(await stored())
+    for (const time of ['once', 'again']) {
+      await sql.query(batch)
+      expect(await counted(), time).toBe(await stored())
+    }
   })
 })
 

@@ -131,7 +131,7 @@ const removeOld = statement(
   'delete_old_runs',
   (args: { days: number }) => sql<{ id: string }>`
     delete from automation_runs where ctid in (
-      select ctid from automation_runs where created_at < now() - make_interval(days => ${args.days}) limit ${sql.lit(BATCH_ROWS)})
+      select ctid from automation_runs where created_at < now() - make_interval(days => ${args.days}) order by created_at limit ${sql.lit(BATCH_ROWS)})
     returning id`,
 )
 /** Deletes runs older than the retention of events. Returns how many. */

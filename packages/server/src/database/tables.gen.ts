@@ -224,6 +224,12 @@ export interface DailyTotals {
   users: number;
 }
 
+export interface DeletedEvents {
+  count: Generated<number>;
+  is_complete: Generated<boolean>;
+  is_only: Generated<boolean>;
+}
+
 export interface FileChunks {
   board_id: string;
   bytes: Buffer;
@@ -409,6 +415,7 @@ export interface DB {
   columns: Columns;
   comments: Comments;
   daily_totals: DailyTotals;
+  deleted_events: DeletedEvents;
   file_chunks: FileChunks;
   inbox_items: InboxItems;
   invitations: Invitations;

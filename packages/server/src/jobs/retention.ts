@@ -6,7 +6,7 @@ const deleteEvents = statement(
   'delete_expired_events',
   (args: { days: number }) => sql<{ seq: number }>`
     delete from board_events where ctid in (
-      select ctid from board_events where created_at < now() - make_interval(days => ${args.days}) limit ${sql.lit(BATCH_ROWS)})
+      select ctid from board_events where created_at < now() - make_interval(days => ${args.days}) order by created_at limit ${sql.lit(BATCH_ROWS)})
     returning seq`,
 )
 /** Deletes events older than their retention. Returns how many. */
