@@ -64,7 +64,7 @@ describe('plans', () => {
     async (mode) => {
       const after = await watch(mode)
       expect(judge(before, after, await filledTables(service.sql))).toEqual([])
-      for (const { operation, rows } of after) expect(rows, operation).toBeLessThan(3_000)
+      for (const { operation, rows } of after) expect(rows, operation).toBeLessThan(12_000)
     },
   )
 

@@ -162,6 +162,7 @@ const searches: Record<string, Act> = {
   'findUsers, two letters that are nowhere': findUsers('qx'),
   'findUsers, term that is nowhere': findUsers('qxqxqx'),
   'findUsers, punctuation that is nowhere': findUsers('_._'),
+  'findUsers, address without letters before its domain': findUsers('---@---abc'),
   'findUsers, name that is nowhere': findUsers('qxqxqx', 'true'),
   'findUsers, two letters of no name': findUsers('qx', 'true'),
 }

@@ -2,7 +2,7 @@ import type { Account, AdminAction } from '@lockstep/contract/administration'
 import { sql } from 'kysely'
 import { type Db, type JsonRow, statement, wireTime } from '../database/database.ts'
 import { idCursor, isGreater, type ListedRow, numberCursor, type Page } from '../database/keyset.ts'
-import { keyOf } from '../users/user-queries.ts'
+import { keyOf, patternOf } from '../users/user-queries.ts'
 
 /** An account as superusers see it, of the row `person` of the table `users`. */
 export const accountJson = sql<Account>`(select row_to_json(fields) from (select
@@ -25,17 +25,19 @@ const list = statement(
     select ${idCursor(sql`person.id`)} as cursor, ${accountJson}::text as json from users person
     where ${isGreater(sql`person.id`, args)} order by person.id limit ${args.limit}`,
 )
+/** Materialized, so that PostgreSQL does not read accounts in the order of their ids until it finds enough. */
 const find = statement(
   'find_accounts',
   (args: Page & { pattern: string }) => sql<ListedRow<Account>>`
-    select ${idCursor(sql`person.id`)} as cursor, ${accountJson}::text as json from users person
-    where ${isGreater(sql`person.id`, args)} and (person.username_key like ${args.pattern} or person.email_key like ${args.pattern})
-    order by person.id limit ${args.limit}`,
+    with matching as materialized (select id from users where username_key like ${args.pattern} or email_key like ${args.pattern}),
+    page as (select id from matching where ${isGreater(sql`id`, args)} order by id limit ${args.limit})
+    select ${idCursor(sql`person.id`)} as cursor, ${accountJson}::text as json
+    from page cross join lateral (select * from users where id = page.id limit 1) person
+    order by person.id`,
 )
 /** A page of accounts, ordered by id. */
 export function listAccounts(db: Db, search: string, page: Page): Promise<ListedRow<Account>[]> {
-  const pattern = `%${keyOf(search).replaceAll(/[\\%_]/g, '\\$&')}%`
-  return search === '' ? db.run(list, page) : db.run(find, { ...page, pattern })
+  return search === '' ? db.run(list, page) : db.run(find, { ...page, pattern: patternOf(keyOf(search)) })
 }
 
 const byEmail = statement('find_account_by_email', (args: { email_key: string }, query) =>

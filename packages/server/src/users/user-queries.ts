@@ -167,18 +167,21 @@ export interface UserSearch {
   withNames: boolean
   limit: number
 }
-/** Users that one search reads in the order of their usernames: first a few, and many for a term that matches many users. */
-const FIRST_USERS = 1_000
-const MORE_USERS = 30_000
+/** Users that one search reads in the order of their usernames. */
+const BROWSED_USERS = 10_000
 /** Users that one search reads from an index of what they contain. */
-const MAX_CANDIDATES = 3_000
+const MAX_CANDIDATES = 1_000
+/** Pairs of letters of a term that are looked up in their index. */
+const INDEXED_PAIRS = 8
 /** Memberships of the caller's boards whose e-mail addresses are searched by a part. */
 const MAX_COLLEAGUES = 2_000
 
 interface SearchArguments extends Pick<UserSearch, 'withNames' | 'limit'>, Directory {
   key: string
   pattern: string
-  /** The pairs of letters in the term. */
+  /** Matches every text that contains the term, and few others. */
+  indexPattern: string
+  /** Pairs of letters in the term. */
   pairs: string[]
   /** Usernames that are found by their e-mail address. */
   byEmail: string[]
@@ -193,12 +196,9 @@ const byEmail = statement(
   'find_usernames_by_email',
   (args: { callerId: string; key: string; pattern: string; limit: number }) => sql<{ username_key: string }>`
     select username_key from users where email_key = ${args.key} and is_active
-    union select person.username_key from (
-      select distinct user_id from (
-        select theirs.user_id from board_members mine join board_members theirs on theirs.board_id = mine.board_id
-        where mine.user_id = ${args.callerId} limit ${sql.lit(MAX_COLLEAGUES)}) membership) colleague
-    cross join lateral (select username_key, email_key, is_active from users where id = colleague.user_id limit 1) person
-    where person.is_active and person.email_key like ${args.pattern}
+    union select username_key from users where is_active and email_key like ${args.pattern} and id = any(array(
+      select theirs.user_id from board_members mine join board_members theirs on theirs.board_id = mine.board_id
+      where mine.user_id = ${args.callerId} limit ${sql.lit(MAX_COLLEAGUES)}))
     order by username_key limit ${args.limit}`,
 )
 
@@ -212,9 +212,9 @@ const profilesOf = ({ byEmail, limit }: SearchArguments) => sql<FoundUser>`
 /** Reads users in the order of their usernames. Soon finds enough for a term that matches many. */
 const browse = statement(
   'browse_users',
-  (args: SearchArguments & { depth: number }) => sql<FoundUser>`
+  (args: SearchArguments) => sql<FoundUser>`
     with found as materialized (
-      select username_key from (select username_key, email_key, name_key, is_active from users order by username_key limit ${args.depth}) person
+      select username_key from (select username_key, email_key, name_key, is_active from users order by username_key limit ${sql.lit(BROWSED_USERS)}) person
       where is_active and (username_key like ${args.pattern} or (${args.isOpen}::boolean and email_key like ${args.pattern})
         or (${args.withNames}::boolean and name_key like ${args.pattern}))
       order by username_key limit ${args.limit}
@@ -222,38 +222,48 @@ const browse = statement(
 )
 
 /**
- * Reads the users that an index finds, in no order. `contains` is the condition on a column. Materialized, so that PostgreSQL does not expect
- * to find enough soon by reading the table.
+ * Reads the users that an index finds, in no order. `contains` is the condition on a column. The next column is read only if few users
+ * were found by the ones before. Materialized, so that PostgreSQL does not expect to find enough soon by reading the table.
  */
 const candidatesBy = (args: SearchArguments, contains: (column: RawBuilder<string>) => RawBuilder<boolean>) => {
-  const where = (column: string) => sql`select username_key from users where is_active and ${contains(sql.ref(column))}`
+  const where = (column: string) => sql`
+    select username_key from users where is_active and ${contains(sql.ref(column))} and strpos(${sql.ref(column)}, ${args.key}) > 0`
+  const max = sql.lit(MAX_CANDIDATES)
   return sql<FoundUser>`
-    with by_username as materialized (${where('username_key')}),
-    by_email as materialized (${where('email_key')} and ${args.isOpen}::boolean),
-    by_name as materialized (${where('name_key')} and ${args.withNames}::boolean),
+    with with_username as materialized (${where('username_key')}),
+    by_username as materialized (select username_key from with_username limit ${max}),
+    with_email as materialized (${where('email_key')}),
+    by_email as materialized (
+      select username_key from with_email
+      where ${args.isOpen}::boolean and (select count(*) from by_username) < ${max} limit ${max}),
+    with_name as materialized (${where('name_key')}),
+    by_name as materialized (
+      select username_key from with_name
+      where ${args.withNames}::boolean and greatest((select count(*) from by_username), (select count(*) from by_email)) < ${max} limit ${max}),
     found as materialized (
-      (select username_key from by_username limit ${sql.lit(MAX_CANDIDATES)})
-      union all (select username_key from by_email limit ${sql.lit(MAX_CANDIDATES)})
-      union all (select username_key from by_name limit ${sql.lit(MAX_CANDIDATES)})
+      select username_key from by_username union all select username_key from by_email union all select username_key from by_name
     ) ${profilesOf(args)}`
 }
 const find = statement('find_users', (args: SearchArguments) =>
-  candidatesBy(args, (column) => sql`${column} like ${args.pattern}`),
+  candidatesBy(args, (column) => sql`${column} like ${args.indexPattern}`),
 )
-/** The index of trigrams cannot find a term without three letters in a row. `strpos`, because PostgreSQL would try that index for `like`. */
 const findByPairs = statement('find_users_by_pairs', (args: SearchArguments) =>
-  candidatesBy(
-    args,
-    (column) => sql`letter_pairs(${column}) @> ${args.pairs}::text[] and strpos(${column}, ${args.key}) > 0`,
-  ),
+  candidatesBy(args, (column) => sql`letter_pairs(${column}) @> ${args.pairs}::text[]`),
 )
-/** PostgreSQL may count letters of other alphabets as punctuation, which trigrams leave out. */
-const hasTrigram = (key: string) => /[a-z0-9]{3}/.test(key)
+/**
+ * Whether the index of trigrams is the better one. It finds nothing for less than three letters in a row, and too much for `e.joh`: everything
+ * with `joh`. PostgreSQL may count letters of other alphabets as punctuation.
+ */
+function hasTrigrams(key: string): boolean {
+  const words = key.split(/[^a-z0-9]+/).filter((word) => word !== '')
+  return words.length > 0 && words.every((word) => word.length >= 3)
+}
 
 /**
  * Active users whose username, e-mail address or names contain the term, within the limits of the directory, ordered by username. Reads a
- * bounded number of users: in the order of usernames, and from an index of what they contain. One of the two is short unless
- * thousands match, and all of them come late in the order; then some of them are returned.
+ * bounded number of users: in the order of usernames, which finds enough for a term that matches many, and otherwise from an index
+ * of what they contain. If more users match than are read, some of them are returned.
+ * Users that the index finds and the term does not match are read in addition.
  */
 export async function findUsers(
   db: Db,
@@ -261,24 +271,39 @@ export async function findUsers(
 ): Promise<JsonText<User[]>> {
   const { limit, isOpen } = search
   const key = keyOf(term)
-  const pattern = `%${key.replaceAll(/[\\%_]/g, '\\$&')}%`
+  const pattern = patternOf(key)
   const named = isOpen || key === '' ? [] : await db.run(byEmail, { callerId, key, pattern, limit })
-  const args = { ...search, key, pattern, pairs: pairsOf(key), byEmail: named.map((row) => row.username_key) }
-  const isFull = (rows: FoundUser[]) => rows[0] !== undefined && rows[0].found >= limit
-
-  let rows = await db.run(browse, { ...args, depth: FIRST_USERS })
-  if (!isFull(rows)) {
-    rows = await db.run(hasTrigram(key) ? find : findByPairs, args)
-    if ((rows[0]?.found ?? 0) >= MAX_CANDIDATES) {
-      const first = await db.run(browse, { ...args, depth: MORE_USERS })
-      if (isFull(first)) rows = first
-    }
+  const namedKeys = named.map((row) => row.username_key)
+  const args = {
+    ...search,
+    // No address contains a space, but the normal form of one may.
+    isOpen: isOpen && !/\s/.test(term),
+    key,
+    pattern,
+    indexPattern: indexPatternOf(key),
+    pairs: pairsOf(key),
+    byEmail: namedKeys,
   }
+  const first = await db.run(browse, args)
+  const isFull = first[0] !== undefined && first[0].found >= limit
+  const rows = isFull ? first : await db.run(hasTrigrams(key) ? find : findByPairs, args)
   return `[${rows.map((row) => row.json).join(',')}]` as JsonText<User[]>
 }
 
-/** What the function `letter_pairs` finds in every text that contains the term. */
+/** Matches every text that contains the key. */
+export const patternOf = (key: string) => `%${key.replaceAll(/[\\%_]/g, '\\$&')}%`
+
+/**
+ * Without most of the domain of an e-mail address: many addresses have the same, and each of its trigrams takes milliseconds. The part
+ * before it must have a trigram, because a pattern without any reads the whole index.
+ */
+const indexPatternOf = (key: string) => patternOf(/^[^@]*[a-z0-9]{3}[^@]*@.{0,3}/u.exec(key)?.[0] ?? key)
+
+/** Some of what the function `letter_pairs` finds in every text that contains the term: first those with punctuation, which are rarer. */
 function pairsOf(key: string): string[] {
   const letters = Array.from(key)
-  return letters.length === 1 ? letters : letters.slice(1).map((letter, i) => `${letters[i]}${letter}`)
+  if (letters.length === 1) return letters
+  const pairs = new Set(letters.slice(1).map((letter, i) => `${letters[i]}${letter}`))
+  const isWord = (pair: string) => Number(/^[a-z0-9]+$/.test(pair))
+  return [...pairs].sort((a, b) => isWord(a) - isWord(b)).slice(0, INDEXED_PAIRS)
 }
