@@ -11,7 +11,7 @@ export const FULL = {
   hotWriters: 32,
   /** Sizes of the full boards. */
   cards: [100, 1_000, 5_000],
-  /** Consecutive loads of a full board per round, as a total number of cards. */
+  /** Consecutive reads of a full board by the bare engine per round, as a total number of cards. */
   loadedCards: 5_000,
   sockets: 10_000,
   /** Sockets opened per second. */

@@ -7,6 +7,10 @@ create role lockstep_app login;
 alter role lockstep_app set statement_timeout = 5000;
 alter role lockstep_app set lock_timeout = 2000;
 alter role lockstep_app set idle_in_transaction_session_timeout = 5000;
+-- JIT compilation is for long analytical statements. It slows down the statistics.
+alter role lockstep_app set jit = off;
+-- Otherwise PostgreSQL plans some prepared statements again at each execution, which takes longer than executing them.
+alter role lockstep_app set plan_cache_mode = force_generic_plan;
 
 alter database lockstep owner to lockstep_migrator;
 revoke all on database lockstep from public;

@@ -7,7 +7,7 @@ export type Progress = (line: string) => void
 /** Rounds to three significant digits, and to whole numbers above a thousand. */
 export const rounded = (value: number) => (Math.abs(value) >= 1_000 ? Math.round(value) : Number(value.toPrecision(3)))
 
-/** Settings of PostgreSQL for measurements: durable commits, and enough memory. */
+/** Settings of PostgreSQL for measurements: durable commits, enough memory, JIT and plans as in deploy/postgres/roles.sql. */
 export const DURABLE_POSTGRES: Record<string, string> = {
   fsync: 'on',
   synchronous_commit: 'on',
@@ -16,6 +16,7 @@ export const DURABLE_POSTGRES: Record<string, string> = {
   max_wal_size: '16GB',
   checkpoint_timeout: '30min',
   jit: 'off',
+  plan_cache_mode: 'force_generic_plan',
   work_mem: '64MB',
 }
 
