@@ -170,6 +170,8 @@ describe('versus', () => {
     expect(verdictOf(1.035, 0.001)).toBe('missed')
     expect(verdictOf(1.1, 0.01)).toBe('missed')
     expect(verdictOf(1, 0.2)).toBe('noisy')
+    // A twentieth of the cost, give or take a third of that, is not in doubt.
+    expect(verdictOf(0.05, 0.3)).toBe('met')
     expect(verdictOf(1, 0.001, 14)).toBe('noisy')
     expect(VERSUS).toMatchObject({ leastRounds: 15, mostRounds: 45 })
   })

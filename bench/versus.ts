@@ -19,7 +19,7 @@ import type { Size } from './size.ts'
 const versions = ['before', 'after'] as const
 type Version = (typeof versions)[number]
 
-/** Half the width of the interval. A wider one cannot detect a change of 3 %. */
+/** Half the width of the interval, as a part of the cost before. A wider one cannot detect a change of 3 %. */
 const MOST_WIDTH = 0.02
 const MOST_RATIO = 1.03
 /** Boards that are loaded without a change in between. */
@@ -241,7 +241,7 @@ export function judge(
     return { operation, measure, rounds: rounds.length, ms, ...estimate, verdict }
   })
 }
-const isNarrow = ({ ratio, low, high }: Ratio) => high / ratio - 1 <= MOST_WIDTH && 1 - low / ratio <= MOST_WIDTH
+const isNarrow = ({ ratio, low, high }: Ratio) => high - ratio <= MOST_WIDTH && ratio - low <= MOST_WIDTH
 
 const percent = (ratio: number) => `${ratio >= 1 ? '+' : '−'}${(Math.abs(ratio - 1) * 100).toFixed(1)} %`
 /** A comparison in one line. */
