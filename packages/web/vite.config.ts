@@ -62,6 +62,9 @@ export default defineConfig({
     target: 'es2023',
     // The Content-Security-Policy allows neither inline scripts nor data URLs for fonts.
     assetsInlineLimit: 0,
+    // One stylesheet, loaded with the page. If the stylesheet of a chunk failed to load, Vite would not request it again, and
+    // the chunk would be unstyled until the page is reloaded.
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     manifest: 'files.json',
   },

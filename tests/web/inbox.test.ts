@@ -243,8 +243,27 @@ test('[WEB-206] an empty inbox explains itself, and offline it says so', async (
   await checkAndClose(empty)
   const page = await env.openPage(board.grace, '/inbox')
   await rowOf(page, 'added you').waitFor()
+  // The response to a request from before arrives when a later one has failed.
+  const held = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
+  let isFirst = true
+  await page.route(/\/inbox$/, async (route) => {
+    if (!isFirst) return route.fallback()
+    isFirst = false
+    const response = await route.fetch()
+    requested.resolve()
+    await held.promise
+    await route.fulfill({ response })
+  })
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+  await requested.promise
   await page.context().setOffline(true)
   await page.getByText('Can’t reach the server').waitFor()
+  const late = page.waitForResponse(/\/inbox$/)
+  held.resolve()
+  await late
+  await page.waitForTimeout(300)
+  expect(await page.getByText('Can’t reach the server').count()).toBe(1)
   expect(await rowOf(page, 'added you').count()).toBe(1)
   await mention(board, 'one', 'hello')
   await page.context().setOffline(false)

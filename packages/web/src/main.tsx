@@ -16,7 +16,8 @@ createRoot(document.getElementById('root') as HTMLElement).render(
     <App />
   </StrictMode>,
 )
-// The service worker lets the page load offline, so that queued changes stay visible. If the registration fails, the next
-// visit tries again.
-const registerWorker = () => navigator.serviceWorker?.register(offlineWorker(), { scope: '/app/' }).catch(() => {})
+// The service worker lets the page load offline, so that queued changes stay visible. If the browser is offline now or the
+// registration fails, the next visit tries again.
+const registerWorker = () =>
+  navigator.onLine && navigator.serviceWorker?.register(offlineWorker(), { scope: '/app/' }).catch(() => {})
 if (import.meta.env.PROD) whenIdle(() => void registerWorker())

@@ -26,13 +26,20 @@ export function useInbox(isUnread: boolean) {
   const unread = useUnread()
   /** Responses for another filter are ignored. */
   const shown = useRef(isUnread)
+  /** Number of requests sent, and the latest one that has a result. Results may come in another order. */
+  const sent = useRef(0)
+  const settled = useRef(0)
 
   const request = useCallback(
     async (cursor?: string) => {
       const input = { ...(isUnread && { unread: 'true' as const }), ...(cursor && { cursor }) }
+      const nth = ++sent.current
       try {
         const { data, next } = await client.request('listInbox', input, { ...(!navigator.onLine && { maxTries: 1 }) })
-        if (shown.current !== isUnread) return
+        const isOutdated = nth < settled.current
+        // A first page from before a later request lacks newer items; the next pages are still needed.
+        if (shown.current !== isUnread || (isOutdated && cursor === undefined)) return
+        settled.current = Math.max(settled.current, nth)
         setInbox(({ items = [], ...now }) => {
           // Without an item in common, there may be others between the first page and what was loaded before.
           const isApart = cursor === undefined && next && !items.some(({ id }) => data.some((each) => each.id === id))
@@ -41,12 +48,14 @@ export function useInbox(isUnread: boolean) {
             items: merged(data, known, { isFirst: cursor === undefined, isLast: next === undefined }),
             // What was loaded before goes further than the first page.
             cursor: cursor === undefined && known.length > 0 ? now.cursor : next?.['cursor'],
-            failure: undefined,
+            failure: isOutdated ? now.failure : undefined,
             now: Date.now(),
           }
         })
       } catch (failure) {
-        if (shown.current === isUnread) setInbox((now) => ({ ...now, failure, now: Date.now() }))
+        if (shown.current !== isUnread || nth < settled.current) return
+        settled.current = nth
+        setInbox((now) => ({ ...now, failure, now: Date.now() }))
       }
     },
     [isUnread],

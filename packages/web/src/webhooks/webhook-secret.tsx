@@ -1,5 +1,5 @@
 import type { Webhook } from '@lockstep/client'
-import { useEffect, useRef, useState } from 'react'
+import { useLayoutEffect, useRef, useState } from 'react'
 import { useRecentLogin } from '../account/use-recent-login.tsx'
 import { client } from '../session.ts'
 import { announce } from '../ui/announcer.tsx'
@@ -93,7 +93,8 @@ export function SecretSection({ webhook, onReplace }: SecretSectionProps) {
 
 function SecretField({ secret }: { secret: string }) {
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => field.current?.focus(), [])
+  // A layout effect, in the commit that removes the focused button. Otherwise the dialog takes the lost focus in the next frame.
+  useLayoutEffect(() => field.current?.focus(), [])
   return (
     <input
       ref={field}
