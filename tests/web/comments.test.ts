@@ -241,8 +241,7 @@ test('[WEB-185] the last 30 comments are shown, earlier ones on request; a link 
 
   const linked = await env.openPage(board.grace, `${cardPath(board)}?comment=${made[2]?.id}`)
   const row = rowsOf(linked).filter({ hasText: /number 3$/ })
-  await row.and(linked.locator(':focus')).waitFor()
-  expect(await row.getAttribute('class')).toContain('is-marked')
+  await row.and(linked.locator('.is-marked:focus')).waitFor()
   const box = await row.boundingBox()
   expect(box?.y).toBeGreaterThan(0)
   expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(900)

@@ -202,8 +202,11 @@ describe('owner operations', () => {
     await page.getByText(`@${board.grace.username}`).waitFor()
     const setRole = (role: 'owner' | 'member') =>
       board.ada.api.call('updateMember', { params: { board_id: board.id, user_id: board.grace.id }, body: { role } })
+    // An owner's page loads the webhooks. Their response must not come after the next change of the role.
+    const webhooks = page.waitForResponse(/\/webhooks$/)
     await setRole('owner')
     await invite.waitFor()
+    await webhooks
     await setRole('member')
     await invite.waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Leave board' }).waitFor()
