@@ -150,17 +150,17 @@ export const scenarios: Record<string, (context: ScenarioContext) => Promise<voi
       const started = Date.now()
       const options = { signal: controller.signal, timeoutMs: 90_000 }
       equal(await rejectionOf(client.getHealth({}, options)), reason)
-      assert(Date.now() - started < 2000, 'aborted immediately')
+      assert(Date.now() - started < 10_000, 'aborted long before its timeout')
     }
   },
 
   '[SDK-6] an attempt that hangs is retried, and the call times out at its own limit': async (context) => {
     const once = faulty(context, 'hang', 1)
-    equal((await once.client.getHealth({}, { tryTimeoutMs: 300 })).status, 'ok')
+    equal((await once.client.getHealth({}, { tryTimeoutMs: 1_000 })).status, 'ok')
     const always = faulty(context, 'hang', 9)
     const started = Date.now()
     await lockstepError(always.client.getHealth({}, { timeoutMs: 600, tryTimeoutMs: 400 }), 'timed_out')
-    assert(Date.now() - started < 2000, 'timed out in time')
+    assert(Date.now() - started < 5_000, 'timed out in time')
   },
 
   '[SDK-7] a session is renewed once before it expires, and reports its new token': async ({
