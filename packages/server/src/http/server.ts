@@ -77,8 +77,10 @@ export async function buildServer(
   closeGracefully(app, config, live, () => {
     isClosing = true
   })
-  const stopLimiting = limitConnections(app.server, { isByAddress: config.isFair && trustedHops === 0, log })
+  const isByAddress = config.isFair && trustedHops === 0
+  const stopLimiting = limitConnections(app.server, { isByAddress, log })
   app.addHook('onClose', async () => stopLimiting())
+  if (isByAddress) closeOverLimit(app)
   app.server.on('checkExpectation', serializeRequests(rejectExpectation(log)))
   app.server.on('upgrade', (request, socket, head) => live.upgrade(request, socket, head))
 
@@ -124,6 +126,17 @@ export async function buildServer(
     has_webhooks: config.webhooks.encryptionKey !== '',
   })
   return { app, isClosing: () => isClosing }
+}
+
+/**
+ * Closes the connection of a client that is over a rate limit. Its next request needs a new one, which costs less to reject.
+ * While a body is being received, a close could reset the connection before the client has read the response.
+ */
+function closeOverLimit(app: FastifyInstance) {
+  app.addHook('onSend', ({ raw }, reply, _payload, done) => {
+    if (reply.statusCode === 429 && raw.complete) reply.header('connection', 'close')
+    done()
+  })
 }
 
 /**

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { type IncomingMessage, request } from 'node:http'
 import { type ApiResponse, Client, type Failure } from '@lockstep/testing/client'
 import { endProcesses, eventually, type Store, startRedis } from '@lockstep/testing/processes'
 import { MARK, PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
@@ -246,6 +248,37 @@ describe('requests', () => {
     const ask = (i: number, address: string) => (users[i % 3] as TestUser).api.send('getMe', { headers: from(address) })
     expect(await statuses(6, (i) => ask(i, CAFE))).toEqual([200, 200, 200, 200, 429, 429])
     expect(await statuses(3, (i) => ask(i, HOME))).toEqual([200, 200, 200])
+  })
+
+  test('[LIMIT-14] without a proxy, a 429 closes its connection, unless its body is still being received', async () => {
+    const limits = { FAIR_SHARES: 'on', MAX_REQUESTS_PER_MINUTE: '1' }
+    const connectionsOf = async (service: TestService) => {
+      const { api } = await service.user()
+      const responses = [await api.send('getMe', {}), await api.send('getMe', {})]
+      return { api, connections: responses.map(({ status, headers }) => [status, headers.get('connection')]) }
+    }
+    const service = await limited({ ...limits, TRUST_PROXY: '0' })
+    const direct = await connectionsOf(service)
+    expect(direct.connections).toEqual([
+      [200, 'keep-alive'],
+      [429, 'close'],
+    ])
+    const unread = request(`${service.baseUrl}/boards`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${direct.api.token}`,
+        'content-type': 'application/json',
+        'content-length': '100000',
+      },
+    })
+    unread.write('{"title":"')
+    const [response] = (await once(unread, 'response')) as [IncomingMessage]
+    expect([response.statusCode, response.headers.connection]).toEqual([429, 'keep-alive'])
+    unread.destroy()
+    expect((await connectionsOf(await limited(limits))).connections).toEqual([
+      [200, 'keep-alive'],
+      [429, 'keep-alive'],
+    ])
   })
 
   test('[LIMIT-5] [REQ-1] 401, 404 and 403 come before 429, an invalid payload after it', async () => {
