@@ -269,8 +269,11 @@ describe('uploads', () => {
     const other = startUpload(board.member, card.id, '192.0.2.2')
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(other.text()).toBe('')
+    // A user with too many uploads is rejected before their access is checked.
+    const missing = startUpload(board.owner, board.id)
+    await expect.poll(() => missing.text().slice(9, 12)).toBe('503')
     await expect.poll(statuses, { timeout: 15_000 }).toEqual(['408', '408', '503'])
-    for (const { socket } of [...own, other]) socket.destroy()
+    for (const { socket } of [...own, other, missing]) socket.destroy()
   })
 })
 

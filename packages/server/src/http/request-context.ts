@@ -42,7 +42,7 @@ export async function authorizeRequest(route: Route, request: RequestWithContext
   const credential = await authenticate(request, deps)
   if (credential.token_id !== undefined) watchTokenUse(route, credential, reply)
   const { user_id } = credential
-  if (deps.shares) slotOf(request)?.releaseOnClose(requireShare(deps.shares.requests.claim(user_id)))
+  claimShares(route, request, user_id)
   const path = attempt(() => route.readParams(request))
   const key = attempt(() => (route.isWrite ? idempotencyKeyOf(request) : null))
   const accessRequest: AccessRequest = {
@@ -69,6 +69,14 @@ export async function authorizeRequest(route: Route, request: RequestWithContext
   else context.board_id = recentBoard as string
   if (excess) throw excess
   if (key.problem) throw key.problem
+}
+
+/** Before the access check, whose statement costs more than the rejection. */
+function claimShares({ deps: { shares }, isUpload }: Route, request: FastifyRequest, user_id: string) {
+  if (!shares) return
+  const slot = slotOf(request)
+  slot?.releaseOnClose(requireShare(shares.requests.claim(user_id)))
+  if (isUpload) slot?.releaseOnClose(requireShare(shares.uploads.claim(user_id, networkOf(request.ip))))
 }
 
 /** Checks the access of such a write after all: the order of rejections must not depend on the cache. */

@@ -4,7 +4,6 @@ import { v7 as newUuid } from 'uuid'
 import { changeBoard } from '../core/change-board.ts'
 import type { ChangeCost } from '../core/change-pacer.ts'
 import { type RequestIdentity, readStoredBody, replayResponse, type WriteResponse } from '../core/idempotency.ts'
-import { requireShare } from '../platform/fair-share.ts'
 import { Problem } from '../platform/problem.ts'
 import { releaseSlotWhile, slotOf } from './edge/admission-middleware.ts'
 import { problemOf } from './error-handler.ts'
@@ -19,7 +18,7 @@ import {
 import { textLength } from './json-response.ts'
 import { ifMatchCheck } from './precondition.ts'
 import { sendText, textOf } from './read-handler.ts'
-import { checkContext, claimantOf, contextOf, type RequestContext } from './request-context.ts'
+import { checkContext, contextOf, type RequestContext } from './request-context.ts'
 import { LARGE_RESPONSE_BYTES, requireMemory, reserveMemory } from './response-memory.ts'
 import type { Route } from './route.ts'
 
@@ -124,13 +123,12 @@ async function changeOnce(
 
 /** Receives the file before the change is queued. The file of a retry is only hashed, to see whether it is the same request. */
 async function changeWithUpload(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<WriteResponse> {
-  const { uploads, shares } = route.deps
+  const { uploads } = route.deps
   const { grant, accessRequest } = contextOf(request) as RequestContext
   const sink = grant
     ? boardUploadSink(uploads, grant.board_id, accessRequest.credential.user_id)
     : discardingSink(uploads)
-  const release = shares && requireShare(shares.uploads.claim(...claimantOf(request)))
-  const upload = await releaseSlotWhile(request, () => receiveUpload(request, reply, sink)).finally(release)
+  const upload = await releaseSlotWhile(request, () => receiveUpload(request, reply, sink))
   let isCommitting = false
   const onCommit = () => {
     isCommitting = true

@@ -39,6 +39,19 @@ describe('admission control', () => {
     expect(names()).toEqual(['a', 'b', 'c', 'd'])
   })
 
+  test('[LOAD-11] [LOAD-12] all shares of a request are released when it ends, once', () => {
+    const { send, slot } = simulate(1)
+    send('a')
+    const released: string[] = []
+    for (const share of ['requests', 'uploads']) slot(0).releaseOnClose(() => released.push(share))
+    expect(released).toEqual([])
+    slot(0).close()
+    slot(0).close()
+    expect(released).toEqual(['requests', 'uploads'])
+    slot(0).releaseOnClose(() => released.push('late'))
+    expect(released).toEqual(['requests', 'uploads', 'late'])
+  })
+
   test('[LOAD-11] a free slot goes to the address with the fewest running requests', () => {
     const { send, names, slot } = simulate(2)
     for (const name of ['a1', 'a2', 'a3', 'a4']) send(name, 'a')

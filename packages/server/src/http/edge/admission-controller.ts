@@ -220,10 +220,16 @@ export class Slot implements ReleasableSlot {
     this.onClose?.()
   }
 
-  /** Calls `release` when the request ends. */
+  /** Calls `release` when the request ends, and so for each further one. */
   releaseOnClose(release: () => void) {
+    const { onClose } = this
     if (this.isClosed) release()
-    else this.onClose = release
+    else if (!onClose) this.onClose = release
+    else
+      this.onClose = () => {
+        onClose()
+        release()
+      }
   }
 
   async releaseWhile<T>(wait: () => Promise<T>): Promise<T> {
