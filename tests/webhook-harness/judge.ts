@@ -125,8 +125,11 @@ function judgeWebhook(webhook: WatchedWebhook, requests: Received[], log: Logged
     if (seq > last + 1) complain('gap', `${seq} came after ${last}`)
     if (seq < last) {
       const answeredAt = lastEnd.get(seq) ?? 0
-      const isLost = ({ from, to }: Stop) => answeredAt <= to && from - answeredAt <= LOSABLE_MS + SAVE_MS
-      if (!postgresStops.some(isLost)) complain('older', `${seq} came again after ${last}`)
+      const stop = postgresStops.find(({ to }) => answeredAt <= to)
+      const msBefore = stop && stop.from - answeredAt
+      const when = msBefore === undefined ? 'without a' : `answered ${msBefore.toFixed(0)} ms before the next`
+      if (msBefore === undefined || msBefore > LOSABLE_MS + SAVE_MS)
+        complain('older', `${seq} came again after ${last}, ${when} stop of PostgreSQL`)
     }
     if (request.isProcessed && seq <= last) repeated++
     if (request.isProcessed && seq < last) olderRepeated++
