@@ -15,8 +15,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 3,
     // Generous: machines are shared, and a test that waits for nothing ends at once.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 15_000 } },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 })

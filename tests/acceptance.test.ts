@@ -27,7 +27,7 @@ beforeAll(async () => {
   service = await startTwoInstances()
   await using proxy = await startTamperingProxy(service.baseUrl, compareWithDocument)
   whole = await runAcceptance(proxy.baseUrl, '--quick', '--beside', service.besideUrl)
-}, 60_000)
+})
 afterAll(async () => {
   await service?.stop()
   await endProcesses()
@@ -98,7 +98,7 @@ const empty: [what: string, status: number, content: object][] = [
   ['grants everything', 200, {}],
   ['refuses everything', 404, { detail: 'No.' }],
 ]
-test.each(empty)('[DOC-7] no row passes on a service that %s', { timeout: 60_000 }, async (_, status, content) => {
+test.each(empty)('[DOC-7] no row passes on a service that %s', async (_, status, content) => {
   const server = createServer((request, response) => {
     request.resume().once('end', () => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(content))

@@ -126,9 +126,7 @@ describe('many writers on one board', () => {
       keep('column.deleted', await api.send('deleteColumn', { params: { column_id } }))
   }
 
-  test('[WRITE-6] [EVENT-2] [EVENT-3] [ORDER-3] cause no duplicate rank, no lost card, no gap, no wrong event and no deadlock', {
-    timeout: 30_000,
-  }, async () => {
+  test('[WRITE-6] [EVENT-2] [EVENT-3] [ORDER-3] cause no duplicate rank, no lost card, no gap, no wrong event and no deadlock', async () => {
     const { board, params, read } = await newBoard(ann)
     await ann.api.call('inviteMember', { params, body: { user_id: bob.id } })
     const { id } = await ann.api.call('createColumn', { params, body: { title: 'First' } })

@@ -215,7 +215,7 @@ describe('commands', () => {
     }),
   )
 
-  test.each([...runnable.keys()])('[DOC-23] %s', { timeout: 60_000 }, async (key) => {
+  test.each([...runnable.keys()])('[DOC-23] %s', async (key) => {
     const lines = runnable.get(key) ?? []
     const { ended, output } = run(lines)
     expect({ code: await ended, output: output() }).toMatchObject({ code: 0 })
@@ -226,7 +226,7 @@ describe('commands', () => {
   })
 
   const serving = Object.keys(registry).filter((line) => 'serves' in (registry[line] ?? {}))
-  test.each(serving)('[DOC-23] %s', { timeout: 60_000 }, async (line) => {
+  test.each(serving)('[DOC-23] %s', async (line) => {
     const port = String(await freePort())
     const { child, ended, output } = run([line], { PORT: port })
     const isHealthy = () =>

@@ -64,9 +64,7 @@ function startWriters(count: number, boards: TestBoard[]) {
   }
 }
 
-test('[WRITE-7] with 32 writers on one board, the other boards keep at least half of their throughput', {
-  timeout: 40_000,
-}, async () => {
+test('[WRITE-7] with 32 writers on one board, the other boards keep at least half of their throughput', async () => {
   const PAIRS = 12
   const WINDOW_MS = 400
   const others = [quiet, ...(await Promise.all([service.board(), service.board(), service.board()]))]

@@ -87,7 +87,7 @@ const isOpen = (port: number | undefined) =>
   )
 const add = (title: string) => ada.createCard({ board_id: board, column_id, title })
 
-test('[DOC-28] all code on the page compiles with the strictest options', { timeout: 60_000 }, () => {
+test('[DOC-28] all code on the page compiles with the strictest options', () => {
   const compilerOptions = { lib: ['ES2024', 'DOM'] }
   const config = { extends: '../../tsconfig.json', compilerOptions, include: ['*.ts'] }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
@@ -95,7 +95,7 @@ test('[DOC-28] all code on the page compiles with the strictest options', { time
   expect(codeOf('ts', 'receiver.ts').split('\n').length).toBeLessThan(30)
 })
 
-test('[DOC-28] a receiver is written with listen, and then gets a webhook', { timeout: 90_000 }, async () => {
+test('[DOC-28] a receiver is written with listen, and then gets a webhook', async () => {
   const secret = `whsec_${Buffer.alloc(32, 's').toString('base64')}`
   const local = start(`${codeOf('sh', 'receiver').replace(/=whsec_.*/, `=${secret}`)}`)
   await expect.poll(() => isOpen(ports[0]), { timeout: 10_000 }).toBe(true)
@@ -125,9 +125,7 @@ test('[DOC-28] a receiver is written with listen, and then gets a webhook', { ti
   receiver.end()
 })
 
-test('[DOC-28] a bot with a token of one board writes once for an event that arrives twice', {
-  timeout: 90_000,
-}, async () => {
+test('[DOC-28] a bot with a token of one board writes once for an event that arrives twice', async () => {
   const account = await service.user('bot')
   await ada.inviteMember({ board_id: board, user_id: account.id })
   const own = createClient({ baseUrl: service.baseUrl })

@@ -63,7 +63,7 @@ beforeAll(() => {
   const { stdout } = spawnSync('tsc', ['-p', folder, '--pretty', 'false'], { encoding: 'utf8' })
   const messages = stdout.split(/^(?=\S*\.ts\(\d+,\d+\))/m)
   errors = new Map(messages.map((message) => [/([\w-]+)\.ts\(/.exec(message)?.[1] ?? '', message]))
-}, 60_000)
+})
 afterAll(() => rmSync(folder, { recursive: true }))
 
 test('[DOC-3] correct code compiles', () => {

@@ -48,7 +48,7 @@ afterAll(async () => {
   // Before the folders are removed: unmounts the images.
   await builder?.end()
   await endProcesses()
-}, 60_000)
+})
 
 /** Registers and logs in a new user through the proxy. */
 async function newUser() {
@@ -282,7 +282,7 @@ describe('two instances behind HAProxy', () => {
     expect([status, headers.get('connection')]).toEqual([200, 'close'])
     expect((await fetch(`${stopping.baseUrl}/live`)).status).toBe(200)
     expect(await stopping.ended).toBe(0)
-  }, 60_000)
+  })
 })
 
 function isServedBy(log: string, server: string, board_id: string) {

@@ -61,7 +61,7 @@ test('[WEB-65] a rule moves a dragged card on; all pages show and announce it', 
   await expect.poll(() => announcements(b).join(), { timeout: 8_000 }).toContain('“one”')
   await checkAndClose(a)
   await checkAndClose(b)
-}, 40_000)
+})
 
 test('[WEB-65] a label triggers an assignment; the history lists the runs, and a disabled rule does nothing', async () => {
   const board = await env.createBoard({ 'To do': ['one', 'two'], Doing: [], Review: [] })
@@ -110,7 +110,7 @@ test('[WEB-65] a label triggers an assignment; the history lists the runs, and a
   const { assignees } = await board.ada.api.call('getCard', { params: { card_id: board.cards['two'] ?? '' } })
   expect(assignees).toEqual([])
   await checkAndClose(page)
-}, 40_000)
+})
 
 test('[WEB-65] a member can read the rules and their history, and can’t change them', async () => {
   const board = await env.createBoard({ 'To do': ['one'], Doing: [], Review: [] })

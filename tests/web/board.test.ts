@@ -330,7 +330,7 @@ test('[WEB-97] undo and redo say what they did, offer the reverse, and show the 
   expect((await env.waitForSync(board, a, b))[1]).toEqual(['Doing', ['renamed']])
   await checkAndClose(a)
   await checkAndClose(b)
-}, 40_000)
+})
 
 test('[WEB-98] each column keeps its own draft of a new card', async () => {
   const board = await env.createBoard({ 'To do': [], Doing: [] })

@@ -81,4 +81,4 @@ test('[WEB-9] two hundred cards inserted at the same position have the same orde
   expect(await storedOrder(board.grace.api, board.id)).toEqual(await storedOrder(board.ada.api, board.id))
   await checkAndClose(a)
   await checkAndClose(b)
-}, 60_000)
+})

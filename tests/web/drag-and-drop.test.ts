@@ -68,7 +68,7 @@ test('[WEB-6] a card held at the edge of a long column scrolls it, and can be dr
   await expect.poll(() => columnOf(a, 'Long').locator('.card-title:focus').textContent()).toBe('one')
   await checkAndClose(a)
   await checkAndClose(b)
-}, 60_000)
+})
 
 test('[WEB-7] two users drop the same card at the same time: both pages end in sync with the server', async () => {
   const board = await env.createBoard({ 'To do': ['one', 'two', 'three'], Doing: ['four'], Done: ['five'] })

@@ -79,7 +79,7 @@ describe('a new board', () => {
     await expect.poll(() => columnsOn(other)).toEqual(columns)
     await checkAndClose(page)
     await checkAndClose(other)
-  }, 60_000)
+  })
 
   test('[WEB-112] is completed after a network failure and a reload', async () => {
     const ada = await env.service.user()
@@ -105,7 +105,7 @@ describe('a new board', () => {
     await page.locator('.tile', { hasText: 'Half' }).click()
     await expect.poll(() => columnsOn(page)).toEqual(columns)
     await checkAndClose(page, { ignore: REQUEST_ERRORS })
-  }, 60_000)
+  })
 })
 
 test('[WEB-113] a file over the limit is rejected before the upload, with readable sizes', async () => {

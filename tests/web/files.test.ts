@@ -83,7 +83,7 @@ describe('an upload', () => {
     expect(await filesOf(board)).toMatchObject([{ name: 'big.bin', size: 5_000_000 }])
     await checkAndClose(page)
     await checkAndClose(other)
-  }, 60_000)
+  })
 
   test('[WEB-63] can be cancelled, and the next one in the queue continues', async () => {
     const { board, page } = await openCardPage()
@@ -98,7 +98,7 @@ describe('an upload', () => {
     await rowOf(page, 'small.txt', 'preview').waitFor({ timeout: 10_000 })
     expect((await filesOf(board)).map(({ name }) => name)).toEqual(['small.txt'])
     await checkAndClose(page, { ignore: REQUEST_ERRORS })
-  }, 40_000)
+  })
 
   test('[WEB-63] that fails can be retried, and is stored once', async () => {
     const { board, page } = await openCardPage()
@@ -119,7 +119,7 @@ describe('an upload', () => {
     expect(tries).toBeGreaterThan(1)
     expect((await filesOf(board)).map(({ name }) => name)).toEqual(['notes.txt'])
     await checkAndClose(page, { ignore: REQUEST_ERRORS })
-  }, 60_000)
+  })
 
   test('[WEB-63] that is too large is rejected without a retry button', async () => {
     const narrow = await openEnvironment({ MAX_ATTACHMENT_BYTES: '100000' })
@@ -136,7 +136,7 @@ describe('an upload', () => {
     expect(filesOfNarrow.attachments.map(({ name }) => name)).toEqual(['fits.txt'])
     await checkAndClose(page, { ignore: REQUEST_ERRORS })
     await narrow.close()
-  }, 60_000)
+  })
 
   test('[WEB-63] also starts by pasting an image or dropping files on the dialog', async () => {
     const { board, page } = await openCardPage()
@@ -266,7 +266,7 @@ describe('previewing a file', () => {
     await page.getByRole('dialog', { name: 'page.png' }).waitFor({ state: 'detached' })
     expect(await isUntouched(page)).toBe(true)
     await checkAndClose(page)
-  }, 40_000)
+  })
 
   test('[WEB-64] a web page is only downloaded, and can’t be opened in the origin of the server', async () => {
     const { board, page } = await openCardPage()
@@ -291,7 +291,7 @@ describe('previewing a file', () => {
     await tab.close()
     expect(await isUntouched(page)).toBe(true)
     await checkAndClose(page)
-  }, 40_000)
+  })
 
   test('[WEB-64] malicious file names are harmless', async () => {
     const board = await env.createBoard({ 'To do': ['card'] })
@@ -342,7 +342,7 @@ describe('previewing a file', () => {
       expect(await isUntouched(page)).toBe(true)
       await checkAndClose(page)
     }
-  }, 40_000)
+  })
 })
 
 /** A minimal PDF with one line of text. */

@@ -92,7 +92,7 @@ describe.each([
     await cardOf(page, 'by Grace').waitFor()
     expect(await page.locator('.card-mark').allTextContents()).toEqual([`${board.grace.username} added this`])
     await checkAndCloseBoth(page, other)
-  }, 60_000)
+  })
 
   test('[WEB-130] offline, Back and a reload show the same board with all queued changes, which are sent later', async () => {
     const [page, other] = await begin()
@@ -113,7 +113,7 @@ describe.each([
       ['Doing', ['three', 'two', 'by Grace']],
     ])
     await checkAndCloseBoth(page, other)
-  }, 60_000)
+  })
 
   /** The same after a reload, which removes the `restored` flag. */
   async function leaveAndReturnOffline(page: Page) {
@@ -145,7 +145,7 @@ describe.each([
       ['Doing', ['three', 'two']],
     ])
     await checkAndCloseBoth(again, other)
-  }, 60_000)
+  })
 
   test('[WEB-131] [SYNC-32] no change is lost in a random walk', async () => {
     const [ada, grace] = await Promise.all([env.service.user(), env.service.user()])
@@ -190,7 +190,7 @@ describe('offline cache', () => {
     await page.locator('main.board').waitFor()
     expect(await shownOrder(page)).toEqual(shown)
     await checkAndClose(page, { ignore: OFFLINE_ERRORS })
-  }, 60_000)
+  })
 
   test('[WEB-132] a cached board is never replaced by an older one, and a logout clears the cache for every tab', async () => {
     const board = await env.createBoard({ 'To do': ['one'] })
@@ -232,7 +232,7 @@ describe('offline cache', () => {
     expect(await cachedData(tab, path)).toBeNull()
     await checkAndClose(tab, { ignore: /status of 401|WebSocket/ })
     await page.close()
-  }, 60_000)
+  })
 })
 
 describe('connection', () => {
@@ -272,5 +272,5 @@ describe('connection', () => {
     await grace.waitFor({ timeout: 20_000 })
     await checkAndClose(page, { ignore: OFFLINE_ERRORS })
     await checkAndClose(other)
-  }, 60_000)
+  })
 })

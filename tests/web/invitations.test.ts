@@ -75,7 +75,7 @@ test('[INVITE-14] [INVITE-15] an invited colleague without an account is on the 
   await pending.waitFor({ state: 'detached' })
   await checkAndClose(page, { ignore: LOGGED_OUT })
   await checkAndClose(inviting)
-}, 90_000)
+})
 
 test('[INVITE-15] an existing user logs in on the page of the link, or joins with the session of the browser', async () => {
   const board = await newBoard()

@@ -87,7 +87,7 @@ describe('offline', () => {
       ['Done', ['theirs 1', 'theirs 2', 'theirs 3', 'theirs 4']],
     ])
     await checkAndClose(page, { ignore: OFFLINE_ERRORS })
-  }, 60_000)
+  })
 
   test('[WEB-52] an offline change that fails is shown with its text, and the others are sent', async () => {
     const board = await env.createBoard({ 'To do': ['one', 'doomed'], Doing: [] })
@@ -110,7 +110,7 @@ describe('offline', () => {
     await notices.getByRole('button', { name: 'Dismiss' }).click()
     await notices.waitFor({ state: 'detached' })
     await checkAndClose(page, { ignore: OFFLINE_ERRORS })
-  }, 60_000)
+  })
 })
 
 test('[WEB-53] a dead socket is detected, and missed changes are loaded', async () => {
@@ -174,7 +174,7 @@ test('[WEB-54] a server restart during a drag loses and duplicates no change', a
   expect(moves.rowCount).toBe(1)
   await checkAndClose(page, { ignore: OFFLINE_ERRORS })
   await service.end()
-}, 60_000)
+})
 
 test('[WEB-55] without Redis, changes on one instance reach pages of the other', async () => {
   const redis = await startRedis()
@@ -198,4 +198,4 @@ test('[WEB-55] without Redis, changes on one instance reach pages of the other',
   await checkAndClose(page)
   await second.end()
   await first.stop()
-}, 60_000)
+})

@@ -50,6 +50,8 @@ export async function logIn(
 /** Opens a page that records errors, requests to other origins, policy violations and announcements. */
 export async function openRecordedPage(context: BrowserContext, baseUrl: string): Promise<Page> {
   const page = await context.newPage()
+  // The default of 30 s is short for a shared machine.
+  page.setDefaultTimeout(60_000)
   const record: PageRecord = { problems: [], announcements: [] }
   records.set(page, record)
   const own = [`${baseUrl}/`, `${baseUrl.replace('http', 'ws')}/`]

@@ -86,7 +86,7 @@ describe('on a board', () => {
     await run(page, 'members', 'Members')
     await page.getByRole('dialog', { name: 'Members of “Plan”' }).waitFor()
     await checkAndClose(page)
-  }, 40_000)
+  })
 
   test('[WEB-68] arrow keys select a result, and an unknown name shows a message', async () => {
     const board = await env.createBoard({ 'To do': ['alpha one', 'alpha two'] })

@@ -193,7 +193,7 @@ describe('owner operations', () => {
     expect((await offeredTo(board.ada, board)).sort()).toEqual(all)
     expect((await rejectedFor(board.grace, board)).sort()).toEqual(all)
     expect(await offeredTo(board.grace, board)).toEqual([])
-  }, 60_000)
+  })
 
   test('[WEB-66] appear and disappear at once when a member becomes an owner or stops being one', async () => {
     const board = await openBoardWithRule()

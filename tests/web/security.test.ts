@@ -123,7 +123,7 @@ describe('an SVG file with scripts', () => {
     expect(await traces(page)).toEqual([])
     expect(await name.textContent()).toBe('pic.svg, download')
     await checkAndClose(page)
-  }, 40_000)
+  })
 
   test('[SEC-4] [ATT-11] [V41] loads no script from a file of a board, even as a document of our origin', async () => {
     const board = await env.createBoard({ 'To do': ['card'] })
@@ -142,5 +142,5 @@ describe('an SVG file with scripts', () => {
     // Documents opened by the page inherit its policy, which forbids the request; in a new tab the server rejects it.
     expect(statuses).toEqual([403])
     await checkAndClose(page)
-  }, 40_000)
+  })
 })

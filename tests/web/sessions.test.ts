@@ -35,7 +35,7 @@ test('[WEB-56] a session is renewed while its tab is open, also after a reload',
   await expect.poll(saved).toContain('still here')
   await checkAndClose(page)
   await shortLived.close()
-}, 60_000)
+})
 
 test('[WEB-149] in production a page opened without HTTPS says why a right password does not log in', async () => {
   const hostName = 'boards.example'
@@ -57,7 +57,7 @@ test('[WEB-149] in production a page opened without HTTPS says why a right passw
   expect(await alert.textContent()).toContain(`Open https://${hostName} instead.`)
   await checkAndClose(page, { ignore: /status of 401|untrustworthy|Cross-Origin-Opener-Policy/ })
   await production.close()
-}, 60_000)
+})
 
 test('[DOC-27] without API documentation the login page does not link to it', async () => {
   const link = async ({ openPage }: TestEnvironment) => {

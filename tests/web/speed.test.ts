@@ -57,7 +57,7 @@ test('[WEB-81] a board of a thousand cards opens in half a second', async () => 
   const bound = await scaled(BOUNDS.loadMs)
   const { interactive } = await measureLoads(speed, board_id, 3)
   expect(at(interactive, 50)).toBeLessThanOrEqual(bound)
-}, 60_000)
+})
 
 test('[WEB-82] drops and filters are painted within two frames, changes by others within 100 ms, without layout shifts', async () => {
   const page = await openMeasured(speed, board_id)
@@ -68,11 +68,11 @@ test('[WEB-82] drops and filters are painted within two frames, changes by other
   expect(at(await measureEcho(page, speed, 20), 50)).toBeLessThanOrEqual(await scaled(BOUNDS.echoMs))
   expect(await layoutShift(page)).toBeLessThanOrEqual(BOUNDS.shifts)
   await page.context().close()
-}, 60_000)
+})
 
 test('[WEB-83] a hundred changes per second cause no long tasks', async () => {
   const page = await openMeasured(speed, board_id)
   const { long } = await measureBurst(page, speed, 3, 100)
   expect(Math.max(0, ...long)).toBeLessThanOrEqual(await scaled(BOUNDS.burstTaskMs))
   await page.context().close()
-}, 60_000)
+})

@@ -56,7 +56,7 @@ describe('two users edit the same description', () => {
     await a.locator('.cd-description').getByText('three of Grace').waitFor()
     await checkAndClose(a)
     await checkAndClose(b)
-  }, 40_000)
+  })
 
   test('[WEB-60] edits of the same line are a conflict: nothing is overwritten before the user has chosen', async () => {
     const { board, a, b } = await openDescription('one\ntwo')
@@ -91,7 +91,7 @@ describe('two users edit the same description', () => {
     expect(await descriptionField(a).inputValue()).toBe('mine\ntwo')
     await checkAndClose(a)
     await checkAndClose(b)
-  }, 40_000)
+  })
 
   test('[WEB-60] saving at the same time overwrites nothing: each text is saved, or kept as a draft', async () => {
     const { board, a, b } = await openDescription('begin')
@@ -124,7 +124,7 @@ describe('two users edit the same description', () => {
     expect(conflicts).toBe(6)
     await checkAndClose(a, { ignore: OFFLINE_ERRORS })
     await checkAndClose(b, { ignore: OFFLINE_ERRORS })
-  }, 60_000)
+  })
 })
 
 /** Whether a page shows the saved text, or a conflict. */
@@ -157,7 +157,7 @@ describe('offline', () => {
     await a.getByRole('button', { name: 'Keep mine' }).click()
     await expect.poll(() => storedDescription(board, 'card')).toBe('one of Ada\ntwo')
     await checkAndClose(a, { ignore: OFFLINE_ERRORS })
-  }, 40_000)
+  })
 
   test('[WEB-60] after a reload in between, the conflicting text is offered as a draft', async () => {
     const { board, a } = await openDescription('one\ntwo')
@@ -177,7 +177,7 @@ describe('offline', () => {
     await a.getByText('edited the same lines').waitFor()
     expect(await storedDescription(board, 'card')).toBe('one of Grace\ntwo')
     await checkAndClose(a, { ignore: OFFLINE_ERRORS })
-  }, 40_000)
+  })
 })
 
 describe('unsaved text', () => {
@@ -309,7 +309,7 @@ describe('unsaved text', () => {
     await page.getByRole('button', { name: 'Restore' }).click()
     expect(await descriptionField(page).inputValue()).toBe('secret of Ada')
     await checkAndClose(page, { ignore: /status of 401/ })
-  }, 40_000)
+  })
 })
 
 test('[WEB-60] a title changed by another user is not overwritten by an open editor, with or without an edit', async () => {

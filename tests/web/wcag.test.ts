@@ -89,7 +89,7 @@ test('[WEB-86] in a column of 300 cards the focused card is visible after every 
     await expect.poll(isVisible, { message: `after ${key}` }).toBe(true)
   }
   await checkAndClose(page)
-}, 60_000)
+})
 
 const menuOf = async (page: Page) => {
   await page.getByRole('button', { name: /account of/ }).click()

@@ -205,7 +205,7 @@ test('[WEB-212] a failing receiver is shown as retrying, then paused with the re
   await dialog.getByText('Events are sent as they happen.').waitFor()
   await expect.poll(() => announcements(page)).toContain('Webhook “CI” is enabled')
   await checkAndClose(page)
-}, 60_000)
+})
 
 test('[WEB-213] a test event is sent once however often it is clicked, and its result is shown', async () => {
   const webhook = await newWebhook()
@@ -313,7 +313,7 @@ test('[WEB-215] deliveries are listed with time, kind, position, result and dura
   await deliveriesOf(page).first().getByText('Response').click()
   await deliveriesOf(page).first().getByText('<img src=x onerror="alert(1)">').waitFor()
   await checkAndClose(page)
-}, 60_000)
+})
 
 test('[WEB-216] a webhook has its own address: reload and Back work; it is deleted after a question', async () => {
   const webhook = await newWebhook()
@@ -417,7 +417,7 @@ test('[WEB-217] the state is refreshed while the page is visible and online, and
   await dialogOf(page).getByText('Offline. This is the last known state.').waitFor({ state: 'detached' })
   expect(receiver.requests).toEqual([])
   await checkAndClose(page, { ignore: /ERR_INTERNET_DISCONNECTED|WebSocket/ })
-}, 60_000)
+})
 
 test('[WEB-218] where webhooks are off, the dialog says what the operator must do', async () => {
   const off = await openEnvironment({ ENCRYPTION_KEY: '' })

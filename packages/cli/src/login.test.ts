@@ -137,4 +137,4 @@ test('[CLI-4] a login is renewed after half its lifetime; an expired one exits w
   } finally {
     await short.stop()
   }
-}, 40_000)
+})

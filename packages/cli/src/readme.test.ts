@@ -24,7 +24,7 @@ const masked = (text: string) =>
     .replaceAll(/[\d.]+ (ms|s|min)\b/g, '<n> $1')
     .trimEnd()
 
-test('[CLI-7] the session in the README has the documented output', { timeout: 60_000 }, async () => {
+test('[CLI-7] the session in the README has the documented output', async () => {
   const steps = session.split(/^\$ lockstep /m).slice(1)
   expect(steps.length).toBeGreaterThan(5)
   for (const step of steps) {

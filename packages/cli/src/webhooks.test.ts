@@ -33,9 +33,7 @@ const add = (title: string) =>
 const run = (...args: string[]) => user.run(['webhooks', ...args])
 const titles = () => receiver.requests.map(({ message }) => message.data['title'])
 
-test('[CLI-26] webhooks are created, listed, tested, rotated, resumed, disabled, enabled and deleted', {
-  timeout: 60_000,
-}, async () => {
+test('[CLI-26] webhooks are created, listed, tested, rotated, resumed, disabled, enabled and deleted', async () => {
   expect((await run(board.id)).out).toBe('No webhooks. Create one: lockstep webhooks new <board> <url>\n')
   const created = await run('new', board.id, receiver.url, '--name', 'CI', '--kinds', 'card.created,card.moved')
   expect(created).toMatchObject({

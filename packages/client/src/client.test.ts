@@ -7,7 +7,7 @@ let context: ScenarioContext
 beforeAll(async () => {
   environment = await startScenarioEnvironment()
   context = await environment.newContext()
-}, 60_000)
+})
 afterAll(async () => {
   closeAll()
   await environment.stop()

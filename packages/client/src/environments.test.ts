@@ -40,7 +40,7 @@ describe('in chromium', () => {
     context = await environment.newContext()
     // A different origin than the service, like a developer's bundler.
     page = await open(context.faultyUrl)
-  }, 60_000)
+  })
   afterAll(() => browser.close())
 
   test.concurrent.each(names)('[SDK-12] %s', (name) => run(page, `scenarios[${JSON.stringify(name)}]`, context))

@@ -40,7 +40,7 @@ beforeAll(async () => {
   board_id = stdout.trim()
   ada = createClient({ baseUrl: service.baseUrl })
   await ada.login({ username: 'ada@example.com', password: PASSWORD })
-}, 60_000)
+})
 afterAll(async () => {
   ada.close()
   await browser.close()
@@ -72,7 +72,7 @@ test('[DOC-9] all code in the guide compiles with the strictest options', () => 
   const config = { extends: '../../tsconfig.json', compilerOptions, include: ['*.ts', '*.tsx'] }
   writeFileSync(`${folder}tsconfig.json`, JSON.stringify(config))
   expect(spawnSync('tsc', ['-p', folder, '--pretty', 'false'], { encoding: 'utf8' }).stdout).toBe('')
-}, 60_000)
+})
 
 test('[DOC-9] the first call creates a board with a column', async () => {
   expect(await ada.getBoard({ board_id })).toMatchObject({ title: 'Plan', columns: [{ title: 'To do', cards: [] }] })

@@ -52,14 +52,14 @@ describe.each([
   ['production', production],
   ['development', development],
 ])('in %s a failed start is one sentence', (_, settings) => {
-  test('[RUN-9] a role that may not log in', { timeout: 60_000 }, async () => {
+  test('[RUN-9] a role that may not log in', async () => {
     const said = await failure({ ...settings, DATABASE_URL: at('/postgres', 'nobody') })
     expect(said).toMatch(
       /^PostgreSQL at 127\.0\.0\.1:\d+ rejects the user "nobody" \(role "nobody" does not exist\)\. Correct/,
     )
   })
 
-  test('[RUN-9] a port in use', { timeout: 60_000 }, async () => {
+  test('[RUN-9] a port in use', async () => {
     const port = await freePort()
     const other = createServer().listen(port, '127.0.0.1')
     const said = await failure({ ...settings, DATABASE_URL: at('/postgres'), PORT: String(port) })
@@ -67,14 +67,14 @@ describe.each([
     other.close()
   })
 
-  test('[RUN-9] [RUN-10] a misspelt setting', { timeout: 60_000 }, async () => {
+  test('[RUN-9] [RUN-10] a misspelt setting', async () => {
     expect(await failure({ ...settings, RATE_LIMIT: 'off' })).toBe(
       'RATE_LIMIT is not a setting. Did you mean RATE_LIMITS?',
     )
   })
 })
 
-test('[RUN-9] a missing database, which only development creates', { timeout: 60_000 }, async () => {
+test('[RUN-9] a missing database, which only development creates', async () => {
   expect(await failure({ ...production, DATABASE_URL: at('/nowhere') })).toMatch(
     /^PostgreSQL at 127\.0\.0\.1:\d+ has no database "nowhere"\. Create it, or correct DATABASE_URL\.$/,
   )
@@ -83,7 +83,7 @@ test('[RUN-9] a missing database, which only development creates', { timeout: 60
   )
 })
 
-test('[RUN-9] the port of the metrics, and an address of another machine', { timeout: 60_000 }, async () => {
+test('[RUN-9] the port of the metrics, and an address of another machine', async () => {
   const port = await freePort()
   const other = createServer().listen(port, '127.0.0.1')
   const settings = { ...production, DATABASE_URL: at('/postgres'), PORT: '0' }
@@ -142,7 +142,7 @@ describe('a PostgreSQL that is not reachable', () => {
   })
 })
 
-test('[RUN-13] the start line names the version, the mode and the addresses', { timeout: 60_000 }, async () => {
+test('[RUN-13] the start line names the version, the mode and the addresses', async () => {
   const service = await startServiceProcess({ ...production, DATABASE_URL: at('/postgres'), API_DOCS: 'on' })
   const { baseUrl } = service
   const line = new RegExp(
@@ -153,9 +153,7 @@ test('[RUN-13] the start line names the version, the mode and the addresses', { 
   await service.end()
 })
 
-test('[RUN-12] --help and --version work without settings; an unknown option is one sentence', {
-  timeout: 60_000,
-}, async () => {
+test('[RUN-12] --help and --version work without settings; an unknown option is one sentence', async () => {
   const help = start({}, ['--help'])
   expect([await help.ended, help.output()]).toEqual([0, expect.stringMatching(/^npm start\n/)])
   const version = start({}, ['--version'])

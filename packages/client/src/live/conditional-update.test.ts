@@ -88,7 +88,7 @@ describe('a conditional update on the service', () => {
     const { lost, decided } = await race(LiveBoard)
     expect(lost).toBe(0)
     expect(decided).toEqual(Array.from({ length: ROUNDS }, () => ['confirmed', 'conflict']))
-  }, 60_000)
+  })
 
   test.each(['expected fields are not compared', 'conditional updates are sent unconditionally'])(
     '[SYNC-25] a lost update is detected: %s',

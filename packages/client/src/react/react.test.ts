@@ -23,7 +23,7 @@ beforeAll(async () => {
   service = await startService({ CORS_ORIGINS: '*' })
   pages = await startPages()
   browser = await openBrowser()
-}, 60_000)
+})
 afterAll(async () => {
   await browser.close()
   await pages.stop()

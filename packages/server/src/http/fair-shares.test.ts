@@ -161,7 +161,7 @@ describe('after a client disconnects', () => {
       )
     await pause(300)
     expect((await board.owner.api.request('GET', path)).status).toBe(200)
-  }, 30_000)
+  })
 
   test('[LOAD-6] so is the share for an unauthenticated body', async () => {
     const head =
@@ -173,7 +173,7 @@ describe('after a client disconnects', () => {
       raw: { type: 'application/x-www-form-urlencoded', content: 'username=nobody&password=nothing' },
     })
     expect(status).toBe(401)
-  }, 30_000)
+  })
 })
 
 describe('responses that the client does not read', () => {

@@ -78,7 +78,7 @@ test('[OBS-17] a restart is no incident: /ready is 503 and logged once, at info 
   } finally {
     await stage.stop()
   }
-}, 60_000)
+})
 
 describe('the log format', () => {
   test('[OBS-12] [OBS-16] JSON lines for programs', async () => {

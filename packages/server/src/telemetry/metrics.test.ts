@@ -285,4 +285,4 @@ test('[OBS-13] while Redis is down, the metrics show it, and the source of event
     await watching.stop()
     await writing.stop()
   }
-}, 40_000)
+})

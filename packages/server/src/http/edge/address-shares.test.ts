@@ -111,4 +111,4 @@ test('[LOAD-12] the connection of a rejected upload that continues too slowly is
   )
   await expect.poll(text, { timeout: 15_000 }).toMatch(/^HTTP\/1\.1 408 .*\r\nconnection: close\r\n/is)
   socket.destroy()
-}, 20_000)
+})
