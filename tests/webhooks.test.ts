@@ -44,6 +44,14 @@ describe('the judge', () => {
     const stopped = { ...sound(), postgresStops: [{ from: 1_720, to: 1_730 }] }
     repeat(stopped, 5, 6)
     expect(judge(stopped)).toMatchObject({ violations: [], repeated: 1, olderRepeated: 1 })
+    // The receiver rejects it then, and it is sent again later.
+    const retried = { ...sound(), postgresStops: [{ from: 1_720, to: 1_730 }], kills: 10 }
+    const second = { ...requestOf(5, 1_990), isProcessed: false, isAnswered: false }
+    retried.requests = retried.requests.map((each) =>
+      each.seq > 6 ? requestOf(each.seq, 60_000 + each.seq * 200) : each,
+    )
+    retried.requests.splice(4, 0, second, requestOf(5, 30_000), requestOf(6, 30_200))
+    expect(judge(retried)).toMatchObject({ violations: [], repeated: 2, olderRepeated: 1 })
   })
 
   const defects: [what: string, finds: RegExp, seed: (history: DeliveryHistory) => void][] = [

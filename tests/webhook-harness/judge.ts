@@ -109,6 +109,7 @@ function judgeWebhook(webhook: WatchedWebhook, requests: Received[], log: Logged
   const first = new Map<number, Received>()
   const lastEnd = new Map<number, number>()
   let last = webhook.seq
+  let previous = last
   let busyUntil = 0
   let repeated = 0
   let olderRepeated = 0
@@ -123,7 +124,9 @@ function judgeWebhook(webhook: WatchedWebhook, requests: Received[], log: Logged
     if (startedAt < busyUntil) complain('overlap', `${seq} was sent while another request was running`)
     busyUntil = Math.max(busyUntil, endedAt)
     if (seq > last + 1) complain('gap', `${seq} came after ${last}`)
-    if (seq < last) {
+    // After a position went back, events are sent from there on, each until the receiver accepts it.
+    const continues = seq === previous || seq === previous + 1
+    if (seq < last && !continues) {
       const answeredAt = lastEnd.get(seq) ?? 0
       const stop = postgresStops.find(({ to }) => answeredAt <= to)
       const msBefore = stop && stop.from - answeredAt
@@ -135,6 +138,7 @@ function judgeWebhook(webhook: WatchedWebhook, requests: Received[], log: Logged
     if (request.isProcessed && seq < last) olderRepeated++
     if (request.isProcessed) last = Math.max(last, seq)
     lastEnd.set(seq, endedAt)
+    previous = seq
   }
   const head = log.at(-1)?.seq ?? 0
   if (last !== head) complain('end', `${head - last} events up to ${head} are missing`)
