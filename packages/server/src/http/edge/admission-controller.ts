@@ -220,7 +220,7 @@ export class Slot implements ReleasableSlot {
     this.onClose?.()
   }
 
-  /** Calls `release` when the request ends, and so for each further one. */
+  /** Calls `release` when the request ends, after those that were added before. */
   releaseOnClose(release: () => void) {
     const { onClose } = this
     if (this.isClosed) release()
