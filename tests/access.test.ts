@@ -24,6 +24,7 @@ import {
   jsonAttacks,
   type Known,
   newTargets,
+  paramsIn,
   validInput,
 } from '@lockstep/testing/input-generator'
 import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
@@ -213,15 +214,16 @@ afterAll(async () => {
   await receiver.close()
 })
 
-/** A board with one of each resource, on which the actors have the roles that they are named after. */
-async function ownBoard(): Promise<Known> {
+/** A board with one of each of these resources, on which the actors have the roles that they are named after. */
+async function ownBoard(resources: Iterable<string> = everyParam()): Promise<Known> {
   const { owner: api } = clients
-  const others = [...everyParam()].filter((param) => param !== 'comment_id')
-  const furnished = await furnish(api, withOwner(ids.owner), others)
+  const all = new Set(['board_id', ...resources])
+  const byAuthor = all.delete('comment_id') ? ['comment_id'] : []
+  const furnished = await furnish(api, withOwner(ids.owner), all)
   const params = { board_id: furnished['board_id'] as string }
   for (const actor of ['member', 'author', 'ex-member', 'demoted token'] as const)
     await api.call('inviteMember', { params, body: { user_id: ids[actor] } })
-  const known = await furnish(clients.author, furnished, ['comment_id'])
+  const known = await furnish(clients.author, furnished, byAuthor)
   await api.call('removeMember', { params: { ...params, user_id: ids['ex-member'] } })
   const demoted = { ...params, user_id: ids['demoted token'] }
   for (const role of ['owner', 'member'] as const) await api.call('updateMember', { params: demoted, body: { role } })
@@ -229,8 +231,8 @@ async function ownBoard(): Promise<Known> {
   await service.sql.query(addOwner, [params.board_id, ids.deactivated])
   return known
 }
-async function archivedBoard(): Promise<Known> {
-  const known = await ownBoard()
+async function archivedBoard(resources?: Iterable<string>): Promise<Known> {
+  const known = await ownBoard(resources)
   await clients.owner.call('archiveBoard', { params: { board_id: known['board_id'] as string } })
   return known
 }
@@ -335,7 +337,8 @@ describe('the matrix', () => {
       for (const cell of cellsOf(operation).filter(isAllowed)) {
         const isChange = operation.method !== 'GET'
         const newBoard = isArchived(cell) ? archivedBoard : ownBoard
-        const fresh = isChange && typeof operation.access !== 'string' ? await newBoard() : undefined
+        const fresh =
+          isChange && typeof operation.access !== 'string' ? await newBoard(paramsIn(name, operation)) : undefined
         const board = fresh ?? untouched[cell.board]
         const known =
           isChange && typeof operation.access === 'string' ? { ...board, ...(await newTargets(service)) } : board

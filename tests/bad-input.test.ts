@@ -7,11 +7,13 @@ import {
   CANARY,
   contentHash,
   contentTypeAttacks,
+  everyParam,
   formAttacks,
   furnish,
   jsonAttacks,
   type Known,
   newTargets,
+  paramsIn,
   pathAttacks,
   propertiesOf,
   queryAttacks,
@@ -53,12 +55,12 @@ afterAll(async () => {
   await receiver.close()
 })
 
-/** A board of the owner with one of each resource. */
-async function newBoard(): Promise<Known> {
+/** A board of the owner with one of each of these resources. */
+async function newBoard(resources: Iterable<string> = everyParam()): Promise<Known> {
   // A user can have 200 pending invitations, and these tests make more boards.
   const pending = 'delete from invitations where invited_by = $1 and board_id is distinct from $2'
   await service.sql.query(pending, [owner.id, unchanged['board_id']])
-  const known = await furnish(owner.api, {
+  const common = {
     user_id: guest.id,
     url: receiver.url,
     'createRule.action_user_id': owner.id,
@@ -68,7 +70,8 @@ async function newBoard(): Promise<Known> {
     password: PASSWORD,
     current_password: PASSWORD,
     new_password: PASSWORD,
-  })
+  }
+  const known = await furnish(owner.api, common, new Set(['board_id', ...resources]))
   const params = { board_id: known['board_id'] as string }
   await owner.api.call('inviteMember', { params, body: { user_id: guest.id } })
   return { ...known, ...(await newTargets(service)) }
@@ -171,7 +174,7 @@ describe('payloads', () => {
     '[REQ-2] [REQ-3] [REQ-4] [REQ-6] [REQ-11] [V27] [V33] %s rejects every invalid payload with 422, and only those'
   test.each(all)(title, async (name, operation) => {
     const api = name === 'changePassword' ? passwordUser.api : await callerOf(operation)
-    const attacks = attacksOn(name, operation, await newBoard())
+    const attacks = attacksOn(name, operation, await newBoard(paramsIn(name, operation)))
     const before = await contentHash(service)
     const refusals = attacks.filter(({ isValid }) => isValid === false)
     expect(await runAttacks(refusals, (attack) => attackAs(api, operation.method, attack))).toEqual([])
@@ -182,7 +185,7 @@ describe('payloads', () => {
 
   const bodiless = all.filter(([, { method, body }]) => method !== 'GET' && !body)
   test.each(bodiless)('[REQ-2] %s handles an unexpected body', async (name, operation) => {
-    const { path } = validInput(name, operation, await newBoard())
+    const { path } = validInput(name, operation, await newBoard(paramsIn(name, operation)))
     // The largest first, before another request deletes the target.
     const bodies = [CANARY.padEnd(2_000_000, 'x'), '{', CANARY, 'null', '\0']
     const types = ['application/json', form({}).type, `application/json ${CANARY}`, 'multipart/form-data']
@@ -195,7 +198,7 @@ describe('payloads', () => {
   })
 
   test.each(all)('[REQ-2] %s can be sent twice concurrently, and once more', async (name, operation) => {
-    const { path, body } = validInput(name, operation, await newBoard())
+    const { path, body } = validInput(name, operation, await newBoard(paramsIn(name, operation)))
     const api = await callerOf(operation)
     const replay = () => api.request(operation.method, path, sendingOf(operation.body_type, body))
     const responses = [...(await Promise.all([replay(), replay()])), await replay()]
@@ -232,7 +235,7 @@ describe('unknown fields', () => {
       // An upload has at most 100 parts.
       const atOnce = operation.body_type === 'upload' ? 80 : hidden.length
       for (let from = 0; from < hidden.length; from += atOnce) {
-        const { path, body } = validInput(name, operation, await newBoard())
+        const { path, body } = validInput(name, operation, await newBoard(paramsIn(name, operation)))
         const some = Object.fromEntries(hidden.slice(from, from + atOnce))
         const json = { ...some, is_active: false, ...(body as object) }
         const api = await callerOf(operation)

@@ -132,6 +132,14 @@ export const pathTo = (template: string, params: Record<string, string>) =>
 export const everyParam = () =>
   new Set(Object.values<Operation>(operations).flatMap(({ params }) => Object.keys(propertiesOf(params))))
 
+/** The resources that a valid input of an operation names, in its path or body. */
+export function paramsIn(name: string, operation: Operation): Set<string> {
+  const ids = new Map([...everyParam()].map((param) => [randomUUID() as string, param]))
+  const known = Object.fromEntries([...ids].map(([id, param]) => [param, id]))
+  const input = JSON.stringify(validInput(name, operation, known))
+  return new Set([...ids].flatMap(([id, param]) => (input.includes(id) ? [param] : [])))
+}
+
 /** An automation rule assigns the user: nobody is notified of what they did themselves. */
 async function makeInboxItem(api: Client, board_id: string): Promise<string> {
   const params = { board_id }
@@ -170,7 +178,7 @@ export async function furnish(api: Client, known: Known, params: Iterable<string
     const name = `create${param[0]?.toUpperCase()}${param.slice(1, -'_id'.length)}`
     const operation = (operations as Record<string, Operation>)[name]
     if (!operation) throw new Error(`Nothing creates a ${param}: the fixture must know it`)
-    all = await furnish(api, all, Object.keys(propertiesOf(operation.params)))
+    all = await furnish(api, all, paramsIn(name, operation))
     const { path, body } = validInput(name, operation, all)
     const send = () => api.request(operation.method, path, sendingOf(operation.body_type, body))
     let response = await send()
