@@ -64,6 +64,23 @@ describe('conditional reads', () => {
     expect(await api.send('listLabels', { params, headers })).toMatchObject({ status: 200 })
   })
 
+  test('[READ-1] a large object has the same ETag in a read and in the response to a change', async () => {
+    const own = await service.board()
+    const { api } = own.member
+    const at = { board_id: own.id, column_id: own.columns[0].id }
+    const { id: card_id } = await api.call('createCard', { params: at, body: { title: 'Large' } })
+    const params = { card_id }
+    const changed = await api.send('updateCard', { params, body: { description: 'é'.repeat(65_536) } })
+    const etag = etagOf(changed)
+    const plain = await api.send('getCard', { params, headers: { 'accept-encoding': 'identity' } })
+    const compressed = await api.send('getCard', { params })
+    expect([plain, compressed].map(etagOf)).toEqual([etag, etag])
+    expect([plain.text, compressed.text]).toEqual([changed.text, changed.text])
+    expect(await api.send('getCard', { params, headers: { 'if-none-match': etag } })).toMatchObject({ status: 304 })
+    const other = await api.send('updateCard', { params, body: { title: 'Larger' } })
+    expect(etagOf(other)).not.toBe(etag)
+  })
+
   test('[READ-1] a rejected request is rejected, whatever its If-None-Match', async () => {
     const etag = etagOf(await getBoard(board))
     const nonMember = await service.user()

@@ -3,7 +3,8 @@ import { promisify } from 'node:util'
 import { createGunzip, createGzip, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { JSON_TYPE, toJson } from '../platform/json.ts'
-import { etagOf, isSame } from './etag.ts'
+import { etagOf, etagOfLarge, isSame } from './etag.ts'
+import { LARGE_RESPONSE_BYTES } from './response-memory.ts'
 
 /** Smaller texts fit into one network packet uncompressed. */
 const MIN_COMPRESSED_BYTES = 1_400
@@ -13,7 +14,7 @@ const MAX_CHUNK_BYTES = 65_536
 const CHUNKS_PER_READ = 4
 const chunkSizeFor = (textLength: number) => Math.min(Math.max(textLength, MIN_COMPRESSED_BYTES), MAX_CHUNK_BYTES)
 /** Level 1 takes half the time of the default level, for output that is a fifth larger. */
-export const compress = (text: string) => gzipAsync(text, { level: 1, chunkSize: chunkSizeFor(text.length) })
+export const compress = (text: string | Buffer) => gzipAsync(text, { level: 1, chunkSize: chunkSizeFor(text.length) })
 
 /** The result of a handler that controls how it is sent. */
 export abstract class PreparedResponse {
@@ -71,7 +72,9 @@ export async function sendJson(
   if (result instanceof StreamedJson) return sendStream(reply, result, isCompressed, { reserve, runPaced })
   const compressed = result instanceof CompressedJson ? result : undefined
   const text = compressed ? '' : toJson(result)
-  const etag = compressed?.etag ?? etagOf(text)
+  // A large text is encoded once, for the hash and for the connection.
+  const content = text.length < LARGE_RESPONSE_BYTES ? text : Buffer.from(text)
+  const etag = compressed?.etag ?? (typeof content === 'string' ? etagOf(content) : await etagOfLarge(content))
   reply.header('etag', etag).header('vary', [reply.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', '))
   if (expected !== undefined && isSame(expected, etag)) return reply.code(304).send()
   reserve(compressed?.bytes?.length ?? text.length)
@@ -83,8 +86,8 @@ export async function sendJson(
     if (compressed.textBytes <= CHUNKS_PER_READ * MAX_CHUNK_BYTES) return reply.send(stream)
     return reply.send(Readable.from(pacedReads(stream, runPaced), { objectMode: false, highWaterMark: 1 }))
   }
-  if (!isCompressed || (!compressed && text.length < MIN_COMPRESSED_BYTES)) return reply.send(text)
-  return reply.header('content-encoding', 'gzip').send(compressed?.bytes ?? (await compress(text)))
+  if (!isCompressed || (!compressed && text.length < MIN_COMPRESSED_BYTES)) return reply.send(content)
+  return reply.header('content-encoding', 'gzip').send(compressed?.bytes ?? (await compress(content)))
 }
 
 function sendStream(

@@ -7,7 +7,7 @@ import { type RequestIdentity, readStoredBody, replayResponse, type WriteRespons
 import { Problem } from '../platform/problem.ts'
 import { releaseSlotWhile, slotOf } from './edge/admission-middleware.ts'
 import { problemOf } from './error-handler.ts'
-import { etagOf } from './etag.ts'
+import { etagOf, etagOfLarge } from './etag.ts'
 import {
   boardUploadSink,
   discardingSink,
@@ -42,7 +42,7 @@ export async function handleWrite(route: Route, request: FastifyRequest, reply: 
   if (id) reply.header('location', `${prefixOf(request)}${route.readPath}${id}`)
   // A large text is encoded once, for the hash and for the connection.
   const content = text === null || text.length < LARGE_RESPONSE_BYTES ? text : Buffer.from(text)
-  if (content !== null) reply.header('etag', etagOf(content))
+  if (content !== null) reply.header('etag', typeof content === 'string' ? etagOf(content) : await etagOfLarge(content))
   // The change is committed and cannot be rejected. A client that reads nothing loses its connection, and can retry.
   if (text !== null && large_body_bytes === null && !reserveMemory(deps, request, reply, text.length)) {
     reply.hijack()
