@@ -22,6 +22,8 @@ import { Outgoing } from './webhooks/outgoing.ts'
 import type { Webhooks } from './webhooks/webhook-steps.ts'
 
 const MAX_CONCURRENT_CHUNKS = 4
+/** Files of one user, when fair shares are on. */
+const FILE_BYTES_PER_SECOND = 16 * 1_048_576
 
 export interface ServiceOptions extends Pick<LiveSettings, 'seconds'> {
   /** Cost of password hashing; lowered by tests, which register thousands of users. */
@@ -95,7 +97,11 @@ export function buildServices(config: Config, log: FastifyBaseLogger, options: S
       ...(options.seconds && { seconds: options.seconds }),
     },
   )
-  const files = new ChunkStore(database, Math.min(MAX_CONCURRENT_CHUNKS, halfOfPool), (direction, bytes) =>
+  const transfers = {
+    maxConcurrent: Math.min(MAX_CONCURRENT_CHUNKS, halfOfPool),
+    ...(config.isFair && { bytesPerSecond: FILE_BYTES_PER_SECOND }),
+  }
+  const files = new ChunkStore(database, transfers, (direction, bytes) =>
     meters.lockstep_attachment_bytes_total.inc({ direction }, bytes),
   )
   const webhooks = buildWebhooks(config.webhooks, { database, meters, log, concurrentStatements: quarterOfPool })

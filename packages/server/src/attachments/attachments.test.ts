@@ -387,7 +387,7 @@ describe('downloading', () => {
 
 test('[LOAD-11] chunks that wait for a connection are served fairly by user', async () => {
   const db = new Database({ url: service.databaseUrl, size: 1, isFair: true, onError: () => {} })
-  const files = new ChunkStore(db, 8)
+  const files = new ChunkStore(db, { maxConcurrent: 8 })
   const other = await service.board()
   const stored: string[] = []
   const put = async (name: string, board_id: string) => {
@@ -413,10 +413,34 @@ test('[LOAD-11] chunks that wait for a connection are served fairly by user', as
   await db.close()
 })
 
+test('[LOAD-14] files of one user are limited to a rate, in both directions, and those of others do not wait', async () => {
+  const db = new Database({ url: service.databaseUrl, size: 4, onError: () => {} })
+  const files = new ChunkStore(db, { maxConcurrent: 4, bytesPerSecond: MAX })
+  const key = { board_id: board.id, file_id: randomUUID() }
+  const time = async (work: () => Promise<unknown>) => {
+    const began = performance.now()
+    await work()
+    return performance.now() - began
+  }
+  async function* content() {
+    yield Buffer.alloc(MAX)
+  }
+  const fetchAs = async (user: string) => {
+    for await (const _ of files.get(key, { start: 0, end: MAX }, user));
+  }
+  // A second's worth of bytes, of which half a second's are free.
+  expect(await time(() => files.put(key, content(), 'greedy'))).toBeGreaterThan(400)
+  const [again, other] = await Promise.all([time(() => fetchAs('greedy')), time(() => fetchAs('other'))])
+  expect(again).toBeGreaterThan(800)
+  expect(other).toBeLessThan(again)
+  await files.remove(key)
+  await db.close()
+})
+
 describe('removing', () => {
   const sweep = async () => {
     const db = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
-    const removed = await deleteUnclaimedFiles(db, new ChunkStore(db, 2))
+    const removed = await deleteUnclaimedFiles(db, new ChunkStore(db, { maxConcurrent: 2 }))
     await db.close()
     return removed
   }

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Database, type Db, statement } from '../database/database.ts'
+import { KeyedDebt } from '../platform/keyed-debt.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 
 export interface FileKey {
@@ -19,6 +21,8 @@ export interface FileStore {
 
 /** A compromise between the number of statements and the memory of concurrent uploads. */
 const CHUNK_BYTES = 65_536
+/** How much of its time a user's transfers may be ahead: the first megabytes are not delayed. */
+const FREE_MS = 500
 
 const write = statement(
   'write_file_chunk',
@@ -38,16 +42,21 @@ const deleteChunks = statement('delete_file_chunks', (args: FileKey, query) =>
 export class ChunkStore implements FileStore {
   private readonly database: Pick<Database, 'forKey'>
   private readonly semaphore: Semaphore
+  private readonly debts: KeyedDebt
   private readonly onTransfer: (direction: 'stored' | 'fetched', bytes: number) => void
 
-  /** `maxConcurrent` limits the chunks that are read and written at once, to leave connections to other work. */
+  /**
+   * `maxConcurrent` limits the chunks that are read and written at once, to leave connections to other work.
+   * `bytesPerSecond` limits the transfers of one user together: copying and hashing them takes time from other requests.
+   */
   constructor(
     database: Pick<Database, 'forKey'>,
-    maxConcurrent: number,
+    { maxConcurrent, bytesPerSecond = Number.POSITIVE_INFINITY }: { maxConcurrent: number; bytesPerSecond?: number },
     onTransfer: ChunkStore['onTransfer'] = () => {},
   ) {
     this.database = database
     this.semaphore = new Semaphore(maxConcurrent)
+    this.debts = new KeyedDebt(bytesPerSecond)
     this.onTransfer = onTransfer
   }
 
@@ -57,6 +66,7 @@ export class ChunkStore implements FileStore {
       const chunk = { ...key, nth: nth++, bytes }
       await this.runFor(user_id, (db) => db.run(write, chunk))
       this.onTransfer('stored', bytes.length)
+      await this.pace(user_id, bytes.length)
     }
   }
 
@@ -68,6 +78,7 @@ export class ChunkStore implements FileStore {
       const offset = nth * CHUNK_BYTES
       const bytes = chunk.bytes.subarray(from - offset, end - offset)
       this.onTransfer('fetched', bytes.length)
+      await this.pace(user_id, bytes.length)
       yield bytes
       from = offset + CHUNK_BYTES
     }
@@ -75,6 +86,11 @@ export class ChunkStore implements FileStore {
 
   async remove(key: FileKey) {
     await this.database.forKey(key.board_id).run(deleteChunks, key)
+  }
+
+  private async pace(user_id: string, bytes: number) {
+    const ms = this.debts.add(user_id, bytes) - FREE_MS
+    if (ms > 0) await pause(ms)
   }
 
   private runFor<T>(user_id: string, work: (db: Db) => Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { KeyedDebt } from '../platform/keyed-debt.ts'
 import { Problem } from '../platform/problem.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { type ReleasableSlot, waitWithout } from '../platform/slot.ts'
@@ -14,9 +15,9 @@ export interface ChangeCost {
 
 /** Smaller changes are not charged. */
 const LARGE_CHANGE_BYTES = 262_144
-const BYTES_PER_SECOND = 2 * 1_048_576
+const BYTES_PER_SECOND = 1_048_576
 /** A change does not wait for a smaller debt, so that a user with a column of a megabyte notices nothing. */
-const FREE_MS = 1_000
+const FREE_MS = 2_000
 /** Once a user has changed a board with more text, their changes run one at a time. */
 const LARGE_BOARD_BYTES = 1_048_576
 const MAX_USERS = 10_000
@@ -24,19 +25,15 @@ const MAX_USERS = 10_000
 const MAX_WAIT_MS = 5_000
 const limit = { maxWaiting: 500, waitMs: MAX_WAIT_MS, reject: () => new Problem('overloaded') }
 
-interface ChangeAccount {
-  /** When the debt of the user is paid off, by `performance.now`. */
-  paidAt: number
-  mutex: Semaphore
-}
-
 /**
  * Paces users who make large changes: their changes run one at a time, and the next one waits for a time that grows with the
  * cost of the last. Building, logging and sending an event blocks the event loop for about 20 ms per megabyte and takes
  * several times its size in memory, so a single user could slow down the service or exhaust its memory.
  */
 export class ChangePacer {
-  private readonly accounts = new LRUCache<string, ChangeAccount>({ max: MAX_USERS })
+  private readonly debts = new KeyedDebt(BYTES_PER_SECOND)
+  /** Of users who make large changes. */
+  private readonly mutexes = new LRUCache<string, Semaphore>({ max: MAX_USERS })
 
   /** `boardBytes` is the known size of the board before the change, or 0. */
   run<T>(
@@ -45,37 +42,36 @@ export class ChangePacer {
     change: (cost: ChangeCost) => Promise<T>,
   ): Promise<T> {
     const cost: ChangeCost = { bytes: 0, boardBytes }
-    const account = this.accountOf(user_id, cost)
-    if (!account) return this.charged(user_id, cost, change)
+    const mutex = this.mutexOf(user_id, cost)
+    if (!mutex) return this.charged(user_id, cost, change)
     const paced = async () => {
-      await payOff(account, slot)
+      await this.payOff(user_id, slot)
       return this.charged(user_id, cost, change)
     }
-    return account.mutex.run(paced, { slot })
+    return mutex.run(paced, { slot })
   }
 
   private async charged<T>(user_id: string, cost: ChangeCost, change: (cost: ChangeCost) => Promise<T>): Promise<T> {
     try {
       return await change(cost)
     } finally {
-      const account = this.accountOf(user_id, cost)
-      if (account && cost.bytes > LARGE_CHANGE_BYTES)
-        account.paidAt = Math.max(performance.now(), account.paidAt) + (cost.bytes / BYTES_PER_SECOND) * 1_000
+      this.mutexOf(user_id, cost)
+      if (cost.bytes > LARGE_CHANGE_BYTES) this.debts.add(user_id, cost.bytes)
     }
   }
 
-  /** The account of a user who makes large changes; undefined for other users. */
-  private accountOf(user_id: string, { bytes, boardBytes }: ChangeCost): ChangeAccount | undefined {
-    const known = this.accounts.get(user_id)
+  /** Undefined for users who make no large changes. */
+  private mutexOf(user_id: string, { bytes, boardBytes }: ChangeCost): Semaphore | undefined {
+    const known = this.mutexes.get(user_id)
     if (known || (bytes <= LARGE_CHANGE_BYTES && boardBytes <= LARGE_BOARD_BYTES)) return known
-    const account = { paidAt: 0, mutex: new Semaphore(1, limit) }
-    this.accounts.set(user_id, account)
-    return account
+    const mutex = new Semaphore(1, limit)
+    this.mutexes.set(user_id, mutex)
+    return mutex
   }
-}
 
-async function payOff({ paidAt }: ChangeAccount, slot: ReleasableSlot | undefined) {
-  const ms = paidAt - FREE_MS - performance.now()
-  if (ms > MAX_WAIT_MS) throw new Problem('overloaded', { retryAfterSeconds: Math.ceil(ms / 1_000) })
-  if (ms > 0) await waitWithout(slot, () => pause(ms))
+  private async payOff(user_id: string, slot: ReleasableSlot | undefined) {
+    const ms = this.debts.of(user_id) - FREE_MS
+    if (ms > MAX_WAIT_MS) throw new Problem('overloaded', { retryAfterSeconds: Math.ceil(ms / 1_000) })
+    if (ms > 0) await waitWithout(slot, () => pause(ms))
+  }
 }

@@ -3,7 +3,7 @@ import { FairQueue } from './fair-queue.ts'
 import { type ReleasableSlot, waitWithout } from './slot.ts'
 
 /** Rate limit of large results, for all tasks of a semaphore together: parsing and sending them blocks the event loop. */
-const PACED_BYTES_PER_SECOND = 8 * 1_048_576
+const PACED_BYTES_PER_SECOND = 4 * 1_048_576
 const SMALL_BYTES = 65_536
 const MAX_PAUSE_MS = 2_000
 

@@ -2,16 +2,21 @@ import { readFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { networkOf } from '../../platform/client-address.ts'
 import { FairShare } from '../../platform/fair-share.ts'
-import { KeyCounts } from '../../platform/key-counts.ts'
+import { KeyedDebt } from '../../platform/keyed-debt.ts'
 import type { Log } from '../../telemetry/log.ts'
 
 /** The part of the open-files limit for client connections. The rest is for PostgreSQL, Redis, logs and files. */
 const CLIENT_PART = 0.8
 /** Once half of the connections are in use, one address may have this part of them. */
 const ADDRESS_PART = 1 / 8
-/** New connections of one address per second. One that is accepted costs far more than one that is closed at once. */
+/**
+ * New connections of one address per second, after a burst of as many. One that is accepted costs far more than one that is
+ * closed at once. They are spread over the second, because a hundred requests at once delay all others.
+ */
 const NEW_PER_SECOND = 100
 const SECOND_MS = 1_000
+/** The debt of an address that has opened one connection less than the burst. */
+const BURST_MS = SECOND_MS - SECOND_MS / NEW_PER_SECOND
 
 interface ConnectionLimits {
   /** Whether one address gets no more than its share, and opens no more than some per second. Off behind a proxy, because all connections come from it. */
@@ -29,7 +34,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): () =
   const { isByAddress, log, maxFiles = maxOpenFiles() } = limits
   const max = Math.floor(maxFiles * CLIENT_PART)
   const shares = new FairShare(max, isByAddress ? max * ADDRESS_PART : max)
-  let opened = new KeyCounts()
+  const opened = new KeyedDebt(NEW_PER_SECOND)
   let rejected = 0
   const timer = setInterval(() => {
     if (rejected > 0)
@@ -38,21 +43,20 @@ export function limitConnections(server: Server, limits: ConnectionLimits): () =
         'connections were closed: too many open files, or too many from one address',
       )
     rejected = 0
-    opened = new KeyCounts()
   }, SECOND_MS).unref()
   // Replaces the listener of the HTTP server, so that a rejected connection does not get an HTTP parser.
   const accept = server.listeners('connection') as ((socket: Socket) => void)[]
   server.removeAllListeners('connection')
   server.on('connection', (socket) => {
     const network = isByAddress ? networkOf(socket.remoteAddress ?? '') : ''
-    opened.add(network, 1)
-    const isTooFast = isByAddress && opened.of(network) > NEW_PER_SECOND
+    const isTooFast = isByAddress && opened.of(network) > BURST_MS
     const release = isTooFast ? undefined : shares.claim(network)
     if (!release) {
       rejected++
       // A reset costs less than an orderly end, and leaves no connection in TIME_WAIT.
       return void socket.resetAndDestroy()
     }
+    if (isByAddress) opened.add(network, 1)
     socket.once('close', release)
     for (const listener of accept) listener.call(server, socket)
   })
