@@ -32,6 +32,8 @@ export interface Amount {
 export type Outcomes = Record<string, number>
 
 const MEBIBYTE = 2 ** 20
+/** The quotas allow fewer than 50 events of the largest size. */
+const POSITIONS = 40
 const LONGEST_MS = 60_000
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -175,29 +177,33 @@ const renames = async (attack: Attack) => {
 
 /** All attacks. Each uses valid HTTP requests without special rights. */
 const attacks = {
-  /** Long pages of the log: some exceed the maximum string length; shorter ones need less time but as much memory. */
-  history: (attack: Attack) => {
-    const limits = [349, 150, 75]
+  /**
+   * Long pages of the log: the longest exceeds the maximum string length, the others need less time but as much memory. Each is
+   * requested alone first, because it must be read within the statement timeout.
+   */
+  history: async (attack: Attack) => {
+    const limits = [349, 200, 100]
     let nth = 0
     const read = () => {
       const limit = limits[nth++ % limits.length]
       return attack.send('GET', `/boards/${attack.target.board}/events?limit=${limit}`)
     }
+    for (const _ of limits) await read()
     return attack.repeat(attack.amount.many, read)
   },
 
-  /** Sockets that resume from the start of the log, read for a moment, and reconnect. */
-  resume: (attack: Attack) =>
-    attack.repeat(
-      attack.amount.many,
-      async () => {
-        const socket = attack.openSocket(`&seq=1&since=${attack.target.since}`)
-        socket.once('message', () => attack.count('resumed'))
-        await attack.pause(attack.amount.everyMs ?? 500)
-        socket.terminate()
-      },
-      0,
-    ),
+  /** Sockets that resume from different positions of the log, so that they share no page, read for a moment, and reconnect. */
+  resume: (attack: Attack) => {
+    const [epoch, seq] = attack.target.since.split('.')
+    let nth = 0
+    const resume = async () => {
+      const socket = attack.openSocket(`&seq=1&since=${epoch}.${Number(seq) + (nth++ % POSITIONS)}`)
+      socket.once('message', () => attack.count('resumed'))
+      await attack.pause(attack.amount.everyMs ?? 500)
+      socket.terminate()
+    }
+    return attack.repeat(attack.amount.many, resume)
+  },
 
   /** Clients that request a large board without compression and read nothing. */
   unreadBoards: async (attack: Attack) => {

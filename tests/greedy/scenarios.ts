@@ -29,7 +29,7 @@ export const scenarios: Scenario[] = [
     name: 'resume',
     title: 'sockets that resume over and over behind 345 events of 1.57 MB',
     attack: 'resume',
-    full: { prepare: { cards: 4, text: 'control', renames: 345 }, amount: { many: 4, everyMs: 500, atLeast: 16 } },
+    full: { prepare: { cards: 4, text: 'control', renames: 345 }, amount: { many: 16, everyMs: 500, atLeast: 16 } },
     small: { prepare: { cards: 4, text: 'control', renames: 50 }, amount: { many: 16, everyMs: 500, atLeast: 16 } },
   },
   {
