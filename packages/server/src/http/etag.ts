@@ -3,10 +3,15 @@ import { hash, webcrypto } from 'node:crypto'
 /** Strong ETag of a response body. */
 export const etagOf = (text: string) => tagOf(hash('sha256', text, 'base64url'))
 
-/** The same of a large body, in the thread pool: hashing a megabyte blocks the event loop for about 5 ms. */
-export async function etagOfLarge(content: Buffer<ArrayBuffer>): Promise<string> {
+/** Hashing a megabyte blocks the event loop for about 5 ms, so larger texts are hashed in the thread pool. */
+const LARGE_BYTES = 65_536
+
+/** The ETag of a text, and the text as it is sent: a large one is encoded once, for the hash and for the connection. */
+export async function encodeWithEtag(text: string): Promise<{ content: string | Buffer; etag: string }> {
+  if (text.length < LARGE_BYTES) return { content: text, etag: etagOf(text) }
+  const content = Buffer.from(text)
   const digest = await webcrypto.subtle.digest('SHA-256', content)
-  return tagOf(Buffer.from(digest).toString('base64url'))
+  return { content, etag: tagOf(Buffer.from(digest).toString('base64url')) }
 }
 
 const tagOf = (digest: string) => `"${digest.slice(0, 27)}"`

@@ -3,8 +3,7 @@ import { promisify } from 'node:util'
 import { createGunzip, createGzip, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { JSON_TYPE, toJson } from '../platform/json.ts'
-import { etagOf, etagOfLarge, isSame } from './etag.ts'
-import { LARGE_RESPONSE_BYTES } from './response-memory.ts'
+import { encodeWithEtag, isSame } from './etag.ts'
 
 /** Smaller texts fit into one network packet uncompressed. */
 const MIN_COMPRESSED_BYTES = 1_400
@@ -72,9 +71,7 @@ export async function sendJson(
   if (result instanceof StreamedJson) return sendStream(reply, result, isCompressed, { reserve, runPaced })
   const compressed = result instanceof CompressedJson ? result : undefined
   const text = compressed ? '' : toJson(result)
-  // A large text is encoded once, for the hash and for the connection.
-  const content = text.length < LARGE_RESPONSE_BYTES ? text : Buffer.from(text)
-  const etag = compressed?.etag ?? (typeof content === 'string' ? etagOf(content) : await etagOfLarge(content))
+  const { content, etag } = compressed ? { content: '', etag: compressed.etag } : await encodeWithEtag(text)
   reply.header('etag', etag).header('vary', [reply.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', '))
   if (expected !== undefined && isSame(expected, etag)) return reply.code(304).send()
   reserve(compressed?.bytes?.length ?? text.length)

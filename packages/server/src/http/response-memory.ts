@@ -4,7 +4,7 @@ import { claimantOf } from './request-context.ts'
 import type { RouteDeps } from './route.ts'
 
 /** Smaller responses are bounded by the number of open requests. */
-export const LARGE_RESPONSE_BYTES = 65_536
+const LARGE_RESPONSE_BYTES = 65_536
 
 /**
  * Counts a large response against its user until the client has read it, because it stays in memory that long. Returns how

@@ -7,7 +7,7 @@ import { type RequestIdentity, readStoredBody, replayResponse, type WriteRespons
 import { Problem } from '../platform/problem.ts'
 import { releaseSlotWhile, slotOf } from './edge/admission-middleware.ts'
 import { problemOf } from './error-handler.ts'
-import { etagOf, etagOfLarge } from './etag.ts'
+import { encodeWithEtag } from './etag.ts'
 import {
   boardUploadSink,
   discardingSink,
@@ -19,7 +19,7 @@ import { textLength } from './json-response.ts'
 import { ifMatchCheck } from './precondition.ts'
 import { sendText, textOf } from './read-handler.ts'
 import { checkContext, contextOf, type RequestContext } from './request-context.ts'
-import { LARGE_RESPONSE_BYTES, requireMemory, reserveMemory } from './response-memory.ts'
+import { requireMemory, reserveMemory } from './response-memory.ts'
 import type { Route } from './route.ts'
 
 interface Uploaded {
@@ -40,16 +40,15 @@ export async function handleWrite(route: Route, request: FastifyRequest, reply: 
   if (isReplay) reply.header('idempotent-replayed', 'true')
   const id = status === 201 && route.readPath && createdId.exec(text ?? '')?.[1]
   if (id) reply.header('location', `${prefixOf(request)}${route.readPath}${id}`)
-  // A large text is encoded once, for the hash and for the connection.
-  const content = text === null || text.length < LARGE_RESPONSE_BYTES ? text : Buffer.from(text)
-  if (content !== null) reply.header('etag', typeof content === 'string' ? etagOf(content) : await etagOfLarge(content))
+  const encoded = text === null ? undefined : await encodeWithEtag(text)
+  if (encoded) reply.header('etag', encoded.etag)
   // The change is committed and cannot be rejected. A client that reads nothing loses its connection, and can retry.
   if (text !== null && large_body_bytes === null && !reserveMemory(deps, request, reply, text.length)) {
     reply.hijack()
     reply.raw.destroy()
     return reply
   }
-  return sendText(reply.code(status), content)
+  return sendText(reply.code(status), encoded?.content ?? null)
 }
 
 function change(route: Route, request: FastifyRequest, reply: FastifyReply, uploaded: Uploaded = {}) {
