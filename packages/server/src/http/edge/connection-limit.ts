@@ -11,9 +11,9 @@ const CLIENT_PART = 0.8
 const ADDRESS_PART = 1 / 8
 /**
  * New connections of one address per second, after a burst of as many. One that is accepted costs far more than one that is
- * closed at once. They are spread over the second, because a hundred requests at once delay all others.
+ * closed at once. They are spread over the second, because many requests at once delay all others.
  */
-const NEW_PER_SECOND = 100
+const NEW_PER_SECOND = 50
 const SECOND_MS = 1_000
 /** The debt of an address that has opened one connection less than the burst. */
 const BURST_MS = SECOND_MS - SECOND_MS / NEW_PER_SECOND
