@@ -55,6 +55,7 @@ export class ChangePacer {
     try {
       return await change(cost)
     } finally {
+      // After a large change, the user's next changes run one at a time.
       this.mutexOf(user_id, cost)
       if (cost.bytes > LARGE_CHANGE_BYTES) this.debts.add(user_id, cost.bytes)
     }
