@@ -58,6 +58,8 @@ export async function buildServer(
     requestTimeout: UPLOAD_SECONDS * 1_000,
     connectionTimeout: stalledSeconds * 1_000,
     return503OnClosing: false,
+    // No plugin waits for anything but the CPU and the disk: on a busy machine a start takes longer, and is no error.
+    pluginTimeout: 0,
     // Ids of any length are validated by the route; Node limits the size of the headers.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
     http: {
