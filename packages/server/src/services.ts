@@ -23,7 +23,7 @@ import type { Webhooks } from './webhooks/webhook-steps.ts'
 
 const MAX_CONCURRENT_CHUNKS = 4
 /** Files of one user, when fair shares are on. */
-const FILE_BYTES_PER_SECOND = 16 * 1_048_576
+const FILE_BYTES_PER_SECOND = 8 * 1_048_576
 
 export interface ServiceOptions extends Pick<LiveSettings, 'seconds'> {
   /** Cost of password hashing; lowered by tests, which register thousands of users. */

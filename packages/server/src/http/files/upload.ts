@@ -277,7 +277,7 @@ const tooLarge = (maxBytes: number) =>
   new Problem('file_too_large', { detail: `The file is larger than the maximum of ${maxBytes} bytes.` })
 
 /** How fast all discarded bodies together are read: rejected uploads would otherwise take a core from other requests. */
-const DISCARDED_BYTES_PER_MS = 16_384
+const DISCARDED_BYTES_PER_MS = 8_192
 /** When the bytes discarded so far have used up their time. */
 let discardedUntil = 0
 
