@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Database, type Db, statement } from '../database/database.ts'
-import { KeyedDebt } from '../platform/keyed-debt.ts'
+import { LeakyBuckets } from '../platform/leaky-buckets.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 
 export interface FileKey {
@@ -21,7 +21,7 @@ export interface FileStore {
 
 /** A compromise between the number of statements and the memory of concurrent uploads. */
 const CHUNK_BYTES = 65_536
-/** How much of its time a user's transfers may be ahead: the first megabytes are not delayed. */
+/** Transfers wait only above this level, so that those of the first megabytes do not. */
 const FREE_MS = 500
 
 const write = statement(
@@ -42,7 +42,7 @@ const deleteChunks = statement('delete_file_chunks', (args: FileKey, query) =>
 export class ChunkStore implements FileStore {
   private readonly database: Pick<Database, 'forKey'>
   private readonly semaphore: Semaphore
-  private readonly debts: KeyedDebt
+  private readonly transferred: LeakyBuckets
   private readonly onTransfer: (direction: 'stored' | 'fetched', bytes: number) => void
 
   /**
@@ -56,7 +56,7 @@ export class ChunkStore implements FileStore {
   ) {
     this.database = database
     this.semaphore = new Semaphore(maxConcurrent)
-    this.debts = new KeyedDebt(bytesPerSecond)
+    this.transferred = new LeakyBuckets(bytesPerSecond)
     this.onTransfer = onTransfer
   }
 
@@ -89,7 +89,7 @@ export class ChunkStore implements FileStore {
   }
 
   private async pace(user_id: string, bytes: number) {
-    const ms = this.debts.add(user_id, bytes) - FREE_MS
+    const ms = this.transferred.add(user_id, bytes) - FREE_MS
     if (ms > 0) await pause(ms)
   }
 

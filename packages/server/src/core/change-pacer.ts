@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { KeyedDebt } from '../platform/keyed-debt.ts'
+import { LeakyBuckets } from '../platform/leaky-buckets.ts'
 import { Problem } from '../platform/problem.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { type ReleasableSlot, waitWithout } from '../platform/slot.ts'
@@ -16,7 +16,7 @@ export interface ChangeCost {
 /** Smaller changes are not charged. */
 const LARGE_CHANGE_BYTES = 262_144
 const BYTES_PER_SECOND = 1_048_576
-/** A change does not wait for a smaller debt, so that a user with a column of a megabyte notices nothing. */
+/** Changes wait only above this level, so that a user with a column of a megabyte notices nothing. */
 const FREE_MS = 2_000
 /** Once a user has changed a board with more text, their changes run one at a time. */
 const LARGE_BOARD_BYTES = 1_048_576
@@ -31,7 +31,7 @@ const limit = { maxWaiting: 500, waitMs: MAX_WAIT_MS, reject: () => new Problem(
  * several times its size in memory, so a single user could slow down the service or exhaust its memory.
  */
 export class ChangePacer {
-  private readonly debts = new KeyedDebt(BYTES_PER_SECOND)
+  private readonly charges = new LeakyBuckets(BYTES_PER_SECOND)
   /** Of users who make large changes. */
   private readonly mutexes = new LRUCache<string, Semaphore>({ max: MAX_USERS })
 
@@ -45,7 +45,7 @@ export class ChangePacer {
     const mutex = this.mutexOf(user_id, cost)
     if (!mutex) return this.charged(user_id, cost, change)
     const paced = async () => {
-      await this.payOff(user_id, slot)
+      await this.waitForBucket(user_id, slot)
       return this.charged(user_id, cost, change)
     }
     return mutex.run(paced, { slot })
@@ -57,7 +57,7 @@ export class ChangePacer {
     } finally {
       // After a large change, the user's next changes run one at a time.
       this.mutexOf(user_id, cost)
-      if (cost.bytes > LARGE_CHANGE_BYTES) this.debts.add(user_id, cost.bytes)
+      if (cost.bytes > LARGE_CHANGE_BYTES) this.charges.add(user_id, cost.bytes)
     }
   }
 
@@ -70,8 +70,8 @@ export class ChangePacer {
     return mutex
   }
 
-  private async payOff(user_id: string, slot: ReleasableSlot | undefined) {
-    const ms = this.debts.of(user_id) - FREE_MS
+  private async waitForBucket(user_id: string, slot: ReleasableSlot | undefined) {
+    const ms = this.charges.levelOf(user_id) - FREE_MS
     if (ms > MAX_WAIT_MS) throw new Problem('overloaded', { retryAfterSeconds: Math.ceil(ms / 1_000) })
     if (ms > 0) await waitWithout(slot, () => pause(ms))
   }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { networkOf } from '../../platform/client-address.ts'
 import { FairShare } from '../../platform/fair-share.ts'
-import { KeyedDebt } from '../../platform/keyed-debt.ts'
+import { LeakyBuckets } from '../../platform/leaky-buckets.ts'
 import type { Log } from '../../telemetry/log.ts'
 
 /** The part of the open-files limit for client connections. The rest is for PostgreSQL, Redis, logs and files. */
@@ -15,7 +15,7 @@ const ADDRESS_PART = 1 / 8
  */
 const NEW_PER_SECOND = 50
 const SECOND_MS = 1_000
-/** The debt of an address that has opened one connection less than the burst. */
+/** The level after one connection less than the burst. */
 const BURST_MS = SECOND_MS - SECOND_MS / NEW_PER_SECOND
 
 interface ConnectionLimits {
@@ -34,7 +34,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): () =
   const { isByAddress, log, maxFiles = maxOpenFiles() } = limits
   const max = Math.floor(maxFiles * CLIENT_PART)
   const shares = new FairShare(max, isByAddress ? max * ADDRESS_PART : max)
-  const opened = new KeyedDebt(NEW_PER_SECOND)
+  const opened = new LeakyBuckets(NEW_PER_SECOND)
   let rejected = 0
   const timer = setInterval(() => {
     if (rejected > 0)
@@ -49,7 +49,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): () =
   server.removeAllListeners('connection')
   server.on('connection', (socket) => {
     const network = isByAddress ? networkOf(socket.remoteAddress ?? '') : ''
-    const isTooFast = isByAddress && opened.of(network) > BURST_MS
+    const isTooFast = isByAddress && opened.levelOf(network) > BURST_MS
     const release = isTooFast ? undefined : shares.claim(network)
     if (!release) {
       rejected++
