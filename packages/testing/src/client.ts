@@ -24,6 +24,10 @@ export interface Failure {
   code: keyof typeof problems
   errors?: { field: string; message: string }[]
 }
+/** The status, and the code of a problem. */
+export const codeOf = ({ status, body }: Pick<ApiResponse, 'status' | 'body'>) =>
+  status < 400 ? String(status) : `${status} ${(body as Failure).code}`
+
 export interface Sending {
   json?: unknown
   /** The body as it is, with its content type. */

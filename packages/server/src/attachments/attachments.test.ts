@@ -385,58 +385,6 @@ describe('downloading', () => {
   })
 })
 
-test('[LOAD-11] chunks that wait for a connection are served fairly by user', async () => {
-  const db = new Database({ url: service.databaseUrl, size: 1, isFair: true, onError: () => {} })
-  const files = new ChunkStore(db, { maxConcurrent: 8 })
-  const other = await service.board()
-  const stored: string[] = []
-  const put = async (name: string, board_id: string) => {
-    async function* content() {
-      yield Buffer.from('x')
-    }
-    await files.put({ board_id, file_id: randomUUID() }, content(), name)
-    stored.push(name)
-  }
-  const gate = Promise.withResolvers<{ result: undefined }>()
-  const occupied = db.transaction(
-    async () => {},
-    () => gate.promise,
-  )
-  // On several boards, which gives a user no larger share.
-  const puts = [board, board, other, other].map(({ id }) => put('greedy', id))
-  puts.push(put('other', other.id))
-  await eventually('all wait', () => db.waiting === 5)
-  gate.resolve({ result: undefined })
-  await Promise.all([occupied, ...puts])
-  expect(stored.indexOf('other')).toBeLessThan(2)
-  await service.sql.query('delete from file_chunks where bytes = $1', [Buffer.from('x')])
-  await db.close()
-})
-
-test('[LOAD-14] files of one user are limited to a rate, in both directions, and those of others do not wait', async () => {
-  const db = new Database({ url: service.databaseUrl, size: 4, onError: () => {} })
-  const files = new ChunkStore(db, { maxConcurrent: 4, bytesPerSecond: MAX })
-  const key = { board_id: board.id, file_id: randomUUID() }
-  const time = async (work: () => Promise<unknown>) => {
-    const began = performance.now()
-    await work()
-    return performance.now() - began
-  }
-  async function* content() {
-    yield Buffer.alloc(MAX)
-  }
-  const fetchAs = async (user: string) => {
-    for await (const _ of files.get(key, { start: 0, end: MAX }, user));
-  }
-  // A second's worth of bytes, of which half a second's are free.
-  expect(await time(() => files.put(key, content(), 'greedy'))).toBeGreaterThan(400)
-  const [again, other] = await Promise.all([time(() => fetchAs('greedy')), time(() => fetchAs('other'))])
-  expect(again).toBeGreaterThan(800)
-  expect(other).toBeLessThan(again)
-  await files.remove(key)
-  await db.close()
-})
-
 describe('removing', () => {
   const sweep = async () => {
     const db = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })

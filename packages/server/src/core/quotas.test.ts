@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import type { BoardUsage, FullBoard } from '@lockstep/contract/boards'
-import { Client, type Failure } from '@lockstep/testing/client'
+import type { FullBoard } from '@lockstep/contract/boards'
+import { Client, codeOf } from '@lockstep/testing/client'
+import { idOf, type QuotaBoard, quotaBoard, recount, used } from '@lockstep/testing/quota-board'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../config/read-config.ts'
@@ -13,67 +13,23 @@ let fewCards: TestService
 let littleText: TestService
 let smallFiles: TestService
 let fewBoards: TestService
-let slowLog: TestService
-const LOG_BYTES = 120_000
 beforeAll(async () => {
   service = await startService()
   const limited = (settings: Record<string, string>) => startService({ QUOTAS: 'on', ...settings }, { beside: service })
-  ;[fewCards, littleText, smallFiles, fewBoards, slowLog] = await Promise.all([
+  ;[fewCards, littleText, smallFiles, fewBoards] = await Promise.all([
     limited({ MAX_CARDS_PER_BOARD: '5' }),
     limited({ MAX_BOARD_TEXT_BYTES: '20000' }),
     limited({ MAX_BOARD_FILE_BYTES: '1000' }),
     limited({ MAX_OWNED_BOARDS_PER_USER: '3' }),
-    limited({ MAX_BOARD_LOG_BYTES_PER_MINUTE: String(LOG_BYTES) }),
   ])
 })
 afterAll(async () => {
-  await Promise.all([fewCards, littleText, smallFiles, fewBoards, slowLog].map((each) => each?.stop()))
+  await Promise.all([fewCards, littleText, smallFiles, fewBoards].map((each) => each?.stop()))
   await service.stop()
 })
 
-/** A board, its owner on an instance, and common requests. */
-async function boardAt(instance: TestService) {
-  const board = await service.board()
-  const { token } = board.owner.api
-  const api = new Client(instance.baseUrl, token as string)
-  const params = { board_id: board.id }
-  const column = { ...params, column_id: board.columns[0].id }
-  return {
-    board,
-    api,
-    params,
-    column_id: board.columns[0].id,
-    addCard: (body: { title: string; description?: string; id?: string }, headers = {}) =>
-      api.send('createCard', { params: column, body, headers }),
-    /** Fills the board without quotas. */
-    fill: (title = 'Card', description: string | null = null) =>
-      board.owner.api.call('createCard', { params: column, body: { title, description } }),
-    upload: (card_id: string, bytes: number) =>
-      api.send('createAttachment', { params: { card_id }, body: { file: new File(['x'.repeat(bytes)], 'file.txt') } }),
-    usage: () => api.call('getBoardUsage', { params }),
-    /** The ids of archived and deleted cards and columns, newest first. */
-    removed: async () => (await api.call('listRemoved', { params })).map(({ id }) => id),
-    purge: (removed_id: string) => api.call('purgeRemoved', { params: { ...params, removed_id } }),
-  }
-}
-type At = Awaited<ReturnType<typeof boardAt>>
-const idOf = (response: { body: unknown } | undefined) => ((response as { body: unknown }).body as { id: string }).id
-const codeOf = ({ status, body }: { status: number; body: unknown }) =>
-  status < 400 ? String(status) : `${status} ${(body as Failure).code}`
-
-/** A recount from the tables, independent of the counters. */
-async function recount({ id }: TestBoard) {
-  const { rows } = await service.sql.query(
-    `select usage.text_bytes::int, usage.card_count::int as cards, usage.file_bytes::int from board_usage usage where board_id = $1`,
-    [id],
-  )
-  return rows[0] as { text_bytes: number; cards: number; file_bytes: number }
-}
-const used = ({ text_bytes, cards, file_bytes }: BoardUsage) => ({
-  text_bytes: text_bytes.used,
-  cards: cards.used,
-  file_bytes: file_bytes.used,
-})
+const boardAt = (instance: TestService) => quotaBoard(service, instance)
+const recounted = (board: TestBoard) => recount(service, board)
 
 test('[QUOTA-1] quotas are on in production and off in development by default', () => {
   const inProduction = (settings = {}) =>
@@ -102,7 +58,7 @@ test('[QUOTA-1] [QUOTA-10] without quotas nothing is rejected, and the usage has
     const usage = await at.usage()
     const { text_bytes, cards, file_bytes, log_bytes_per_minute } = usage
     for (const { limit } of [text_bytes, cards, file_bytes, log_bytes_per_minute]) expect(limit).toBeNull()
-    expect(used(usage)).toEqual(await recount(at.board))
+    expect(used(usage)).toEqual(await recounted(at.board))
     expect(usage.cards.used).toBe(2)
   } finally {
     await off.stop()
@@ -126,7 +82,7 @@ describe('[QUOTA-3] cards', () => {
     for (let i = 0; i < 4; i++) await at.fill()
     const responses = await Promise.all(Array.from({ length: 20 }, (_, i) => at.addCard({ title: `Card ${i}` })))
     expect(responses.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 board_card_limit')])
-    expect(await recount(at.board)).toMatchObject({ cards: 5 })
+    expect(await recounted(at.board)).toMatchObject({ cards: 5 })
   })
 
   test('[QUOTA-7] a board above the limit can be read, changed and emptied', async () => {
@@ -169,7 +125,7 @@ describe('[QUOTA-3] cards', () => {
 })
 
 describe('[QUOTA-2] text', () => {
-  const textOf = async (at: At) => (await at.usage()).text_bytes.used
+  const textOf = async (at: QuotaBoard) => (await at.usage()).text_bytes.used
 
   test('text counts as JSON: a card that fits exactly is created, one with a byte more is 409 board_text_limit', async () => {
     const at = await boardAt(littleText)
@@ -189,7 +145,7 @@ describe('[QUOTA-2] text', () => {
     await at.fill('Fill', 'x'.repeat(20_000 - (await textOf(at)) - objectBytes('Fill', '') - one))
     const responses = await Promise.all(Array.from({ length: 20 }, () => at.addCard({ title: 'Card' })))
     expect(responses.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 board_text_limit')])
-    expect(await recount(at.board)).toMatchObject({ text_bytes: 20_000 })
+    expect(await recounted(at.board)).toMatchObject({ text_bytes: 20_000 })
   })
 
   test('[QUOTA-7] a full board can shrink: shorter texts and deletions work, and free space', async () => {
@@ -237,7 +193,7 @@ describe('[QUOTA-2] text', () => {
     }
     for (const [what, response] of Object.entries(responses))
       expect(codeOf(response), what).toBe('409 board_text_limit')
-    expect(await recount(at.board)).toEqual(used(await at.usage()))
+    expect(await recounted(at.board)).toEqual(used(await at.usage()))
     const { rows } = await service.sql.query('select from unclaimed_files where board_id = $1', [at.board.id])
     expect(rows).toEqual([])
   })
@@ -293,7 +249,7 @@ describe('[QUOTA-2] text', () => {
     expect(moved).toMatchObject({ column_id: second.id, assignees: [] })
     const [run] = await at.api.call('listRuns', { params: at.params })
     expect(run).toMatchObject({ outcome: 'failed', card_id })
-    expect(used(await at.usage())).toEqual(await recount(at.board))
+    expect(used(await at.usage())).toEqual(await recounted(at.board))
   })
 })
 
@@ -316,7 +272,7 @@ describe('[QUOTA-4] files', () => {
     const { id: card_id } = await at.fill()
     const responses = await Promise.all(Array.from({ length: 20 }, () => at.upload(card_id, 501)))
     expect(responses.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 board_file_limit')])
-    expect(await recount(at.board)).toMatchObject({ file_bytes: 501 })
+    expect(await recounted(at.board)).toMatchObject({ file_bytes: 501 })
     const { rows } = await service.sql.query(
       'select coalesce(sum(length(bytes)), 0)::int as bytes from file_chunks where board_id = $1',
       [at.board.id],
@@ -404,185 +360,16 @@ describe('[QUOTA-5] created boards', () => {
   })
 })
 
-describe('[QUOTA-6] log bytes', () => {
-  /** Sets the level of the bucket directly: waiting for it to fill or drain would depend on the speed of the machine. */
-  const setLevel = ({ board }: At, bytes: number) =>
-    service.sql.query('update board_stream set log_bytes = $2 where board_id = $1', [board.id, bytes])
-
-  test('repeatedly renaming a large column is 429 board_log_limit with Retry-After', async () => {
-    const at = await boardAt(slowLog)
-    await at.fill('Card', 'x'.repeat(30_000))
-    const codes: string[] = []
-    let retry_after = Number.NaN
-    while (codes.length < 20 && !codes.includes('429 board_log_limit')) {
-      const params = { column_id: at.column_id }
-      const response = await at.api.send('updateColumn', { params, body: { title: `Column ${codes.length}` } })
-      codes.push(codeOf(response))
-      retry_after = Number(response.headers.get('retry-after'))
-    }
-    // Each rename writes the card again.
-    expect(codes.length).toBeGreaterThan(2)
-    expect(codes.slice(-2)).toEqual(['200', '429 board_log_limit'])
-    expect(retry_after).toBeGreaterThan(0)
-    expect(retry_after).toBeLessThanOrEqual(60)
-    const { log_bytes_per_minute } = await at.usage()
-    expect(log_bytes_per_minute.limit).toBe(LOG_BYTES)
-    expect(log_bytes_per_minute.used).toBeGreaterThan(LOG_BYTES / 2)
-    // Other boards are not affected.
-    const other = await boardAt(slowLog)
-    expect(codeOf(await other.addCard({ title: 'Card' }))).toBe('201')
-  })
-
-  test('stored responses of changes that change nothing count too', async () => {
-    const at = await boardAt(slowLog)
-    const card = await at.fill('Card', 'x'.repeat(30_000))
-    const used = async () => (await at.usage()).log_bytes_per_minute.used
-    const before = await used()
-    const params = { card_id: card.id }
-    const send = (headers = {}) => at.api.send('updateCard', { params, body: { title: 'Card' }, headers })
-    expect(codeOf(await send())).toBe('200')
-    expect(await used()).toBeLessThanOrEqual(before)
-    expect(codeOf(await send({ 'idempotency-key': randomUUID() }))).toBe('200')
-    expect(await used()).toBeGreaterThan(before + 20_000)
-  })
-
-  test('[QUOTA-7] deletions still work; everything else works again when the bucket has drained', async () => {
-    const at = await boardAt(slowLog)
-    const card = await at.fill('Card', 'x'.repeat(30_000))
-    await setLevel(at, 2 * LOG_BYTES)
-    expect(codeOf(await at.addCard({ title: 'Card' }))).toBe('429 board_log_limit')
-    expect(codeOf(await at.api.send('deleteCard', { params: { card_id: card.id } }))).toBe('204')
-    const rejected = await at.addCard({ title: 'Card' })
-    // As if the time had passed. However much was deleted, it is a minute at most.
-    const waited = Number(rejected.headers.get('retry-after'))
-    expect(waited).toBeLessThanOrEqual(60)
-    const back = [at.board.id, waited * 1_000]
-    await service.sql.query('update board_stream set log_at = log_at - $2 where board_id = $1', back)
-    expect(codeOf(await at.addCard({ title: 'Card' }))).toBe('201')
-  })
-
-  describe('[QUOTA-13] deletions while the log quota is used up', () => {
-    const DESCRIPTION = 'é'.repeat(45_000)
-
-    test('a deletion that frees about as much as it logs, or logs little, works', async () => {
-      const at = await boardAt(slowLog)
-      const { api, params } = at
-      const [large, small, other] = [await at.fill('Large', DESCRIPTION), await at.fill(), await at.fill()]
-      // A small card is larger as JSON than its counted size.
-      for (let i = 0; i < 250; i++) await at.fill('-')
-      const label = await api.call('createLabel', { params, body: { name: 'L' } })
-      const marked = { card_id: small.id, label_id: label.id }
-      await api.call('addCardLabel', { params: marked })
-      const list = { params: { card_id: small.id }, body: { title: 'x'.repeat(200) } }
-      const checklist = await api.call('createChecklist', list)
-      const item = await api.call('createItem', { params: { checklist_id: checklist.id }, body: { content: '-' } })
-      const attachment_id = idOf(await at.upload(other.id, 10))
-      const { id: comment_id } = await api.call('createComment', { params: { card_id: other.id }, body: { body: '-' } })
-      await setLevel(at, 2 * LOG_BYTES)
-      const responses = [
-        await api.send('removeCardLabel', { params: marked }),
-        await api.send('deleteItem', { params: { item_id: item.id } }),
-        await api.send('deleteChecklist', { params: { checklist_id: checklist.id } }),
-        await api.send('deleteAttachment', { params: { attachment_id } }),
-        await api.send('deleteComment', { params: { comment_id } }),
-        await api.send('deleteLabel', { params: { label_id: label.id } }),
-        await api.send('deleteCard', { params: { card_id: large.id } }),
-        await api.send('deleteColumn', { params: { column_id: at.column_id } }),
-        await api.send('deleteBoard', { params }),
-      ]
-      expect(responses.map(codeOf)).toEqual(responses.map(() => '204'))
-    })
-
-    test('a deletion that frees little and logs a large card is rejected like other changes', async () => {
-      const at = await boardAt(slowLog)
-      const { api, params } = at
-      const { id: card_id } = await at.fill('Card', DESCRIPTION)
-      const { id: label_id } = await at.board.owner.api.call('createLabel', { params, body: { name: 'L' } })
-      const user_id = at.board.owner.id
-      await at.board.owner.api.call('addCardLabel', { params: { card_id, label_id } })
-      await at.board.owner.api.call('assignCard', { params: { card_id }, body: { user_ids: [user_id] } })
-      const takeOff = async () =>
-        [
-          await api.send('removeCardLabel', { params: { card_id, label_id } }),
-          await api.send('unassignCard', { params: { card_id, user_id } }),
-        ].map(codeOf)
-      await setLevel(at, 1.5 * LOG_BYTES)
-      expect(await takeOff()).toEqual(['429 board_log_limit', '429 board_log_limit'])
-      expect(await api.call('getCard', { params: { card_id } })).toMatchObject({ labels: [{ id: label_id }] })
-      expect(used(await at.usage())).toEqual(await recount(at.board))
-      await setLevel(at, 0)
-      expect(await takeOff()).toEqual(['204', '204'])
-    })
-
-    test('a member can be removed whatever other changes have logged, but not with one large card after the other', async () => {
-      const at = await boardAt(slowLog)
-      const { api, params } = at
-      const { id: card_id } = await at.fill('Card', DESCRIPTION)
-      const members = [at.board.member.id]
-      for (let i = 0; i < 2; i++) {
-        const { id: user_id } = await service.user()
-        await at.board.owner.api.call('inviteMember', { params, body: { user_id } })
-        members.push(user_id)
-      }
-      await at.board.owner.api.call('assignCard', { params: { card_id }, body: { user_ids: members } })
-      await setLevel(at, 2 * LOG_BYTES)
-      const responses = []
-      for (const user_id of members) responses.push(await api.send('removeMember', { params: { ...params, user_id } }))
-      expect(responses.map(codeOf)).toEqual(['204', '429 board_log_limit', '429 board_log_limit'])
-      expect(Number(responses[1]?.headers.get('retry-after'))).toBeLessThanOrEqual(60)
-    })
-  })
-
-  test('a stored response and the runs of rules count too', async () => {
-    const [plain, keyed, ruled] = [await boardAt(slowLog), await boardAt(slowLog), await boardAt(slowLog)]
-    const spent = async (at: At, headers = {}) => {
-      const { id: card_id } = await at.fill('Card', 'x'.repeat(10_000))
-      await setLevel(at, 0)
-      const column_id = at.board.columns[1].id
-      await at.api.call('moveCard', { params: { card_id }, body: { column_id }, headers })
-      const { rows } = await service.sql.query('select log_bytes::int from board_stream where board_id = $1', [
-        at.board.id,
-      ])
-      return (rows[0] as { log_bytes: number }).log_bytes
-    }
-    const rule = { name: 'x'.repeat(255), trigger_type: 'CARD_MOVED', action_type: 'MOVE_TO_COLUMN' } as const
-    const column = { trigger_column_id: ruled.board.columns[1].id, action_column_id: ruled.board.columns[1].id }
-    for (let i = 0; i < 10; i++)
-      await ruled.api.call('createRule', { params: ruled.params, body: { ...rule, ...column } })
-    const once = await spent(plain)
-    expect(once).toBeGreaterThan(10_000)
-    expect(await spent(keyed, { 'idempotency-key': 'move' })).toBeGreaterThan(once + 10_000)
-    expect(await spent(ruled)).toBeGreaterThan(once + 10 * 255)
-  })
-
-  test('[QUOTA-12] one change that would write more than the quota of a minute is 409 change_too_large, except a deletion that frees as much', async () => {
-    const at = await boardAt(slowLog)
-    const card = await at.fill('Card', 'x'.repeat(50_000))
-    const user_ids = [at.board.owner.id, at.board.member.id]
-    for (let i = 0; i < 2; i++) {
-      const { id } = await service.user()
-      await at.api.call('inviteMember', { params: at.params, body: { user_id: id } })
-      user_ids.push(id)
-    }
-    const assign = (ids: string[]) =>
-      at.api.send('assignCard', { params: { card_id: card.id }, body: { user_ids: ids } })
-    expect(codeOf(await assign(user_ids))).toBe('409 change_too_large')
-    expect(await at.api.call('getCard', { params: { card_id: card.id } })).toMatchObject({ assignees: [] })
-    for (let i = 0; i < 3; i++) await at.fill('Card', 'x'.repeat(50_000))
-    expect(codeOf(await at.api.send('deleteColumn', { params: { column_id: at.column_id } }))).toBe('204')
-  })
-})
-
 describe('[REMOVE-11] what was archived or deleted', () => {
-  const archive = (at: At, card_id: string) => at.api.call('archiveCard', { params: { card_id } })
-  const remove = (at: At, card_id: string) => at.api.call('deleteCard', { params: { card_id } })
-  const filesOf = async ({ board }: At) => {
+  const archive = (at: QuotaBoard, card_id: string) => at.api.call('archiveCard', { params: { card_id } })
+  const remove = (at: QuotaBoard, card_id: string) => at.api.call('deleteCard', { params: { card_id } })
+  const filesOf = async ({ board }: QuotaBoard) => {
     const { rows } = await service.sql.query('select file_id from file_chunks where board_id = $1', [board.id])
     return rows.length
   }
-  const expectCounted = async (at: At) => expect(used(await at.usage())).toEqual(await recount(at.board))
+  const expectCounted = async (at: QuotaBoard) => expect(used(await at.usage())).toEqual(await recounted(at.board))
   /** A card that takes this much of the text quota. */
-  const addText = (at: At, bytes: number) =>
+  const addText = (at: QuotaBoard, bytes: number) =>
     at.addCard({ title: 'Card', description: 'x'.repeat(bytes - objectBytes('Card', '')) })
 
   test('counts as before: its cards, texts and files', async () => {
@@ -690,7 +477,7 @@ describe('[QUOTA-9] the counters', () => {
     const params = { board_id: board.id }
     const [first, second] = board.columns
     const check = async (what: string) =>
-      expect(used(await api.call('getBoardUsage', { params })), what).toEqual(await recount(board))
+      expect(used(await api.call('getBoardUsage', { params })), what).toEqual(await recounted(board))
     const at = { ...params, column_id: first.id }
     const card = await api.call('createCard', { params: at, body: { title: 'É\u0007"\\', description: 'D' } })
     const on = { card_id: card.id }
@@ -778,11 +565,11 @@ describe('[QUOTA-9] the counters', () => {
     expect(codeOf(await at.addCard({ title: 'One too many' }))).toBe('409 board_card_limit')
     const [card] = ((await at.api.call('getBoard', { params: at.params })) as FullBoard).columns[0]?.cards ?? []
     await at.api.call('deleteCard', { params: { card_id: card?.id as string } })
-    expect(used(await at.usage())).toEqual(await recount(at.board))
+    expect(used(await at.usage())).toEqual(await recounted(at.board))
     // Without quotas it stays uncounted, and nothing is counted twice later.
     await forget()
     await at.fill()
-    expect(used(await at.usage())).toEqual(await recount(at.board))
+    expect(used(await at.usage())).toEqual(await recounted(at.board))
     expect(codeOf(await at.addCard({ title: 'One too many' }))).toBe('409 board_card_limit')
   })
 })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Card } from '@lockstep/contract/cards'
 import type { InboxItem } from '@lockstep/contract/inbox'
-import type { Failure } from '@lockstep/testing/client'
+import { codeOf } from '@lockstep/testing/client'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Database } from '../database/database.ts'
@@ -35,8 +35,6 @@ const comment = (body: string, by = owner, on = card) =>
   by.api.call('createComment', { params: { card_id: on.id }, body: { body } })
 const assign = (users: TestUser[], by = owner) =>
   by.api.call('assignCard', { params: { card_id: card.id }, body: { user_ids: users.map(({ id }) => id) } })
-const codeOf = ({ status, body }: { status: number; body: unknown }) =>
-  status < 400 ? String(status) : `${status} ${(body as Failure).code}`
 
 describe('what is in the inbox', () => {
   test('[INBOX-1] a mention, with actor, board, card and the text of the comment', async () => {

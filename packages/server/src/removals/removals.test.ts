@@ -3,7 +3,7 @@ import type { Board, FullBoard } from '@lockstep/contract/boards'
 import type { Card } from '@lockstep/contract/cards'
 import type { Column } from '@lockstep/contract/columns'
 import type { RemovedItem, Restored } from '@lockstep/contract/removals'
-import type { Client, Failure } from '@lockstep/testing/client'
+import { type Client, codeOf } from '@lockstep/testing/client'
 import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -48,8 +48,6 @@ const restore = (item: { id: string }, body = {}) =>
   api.send('restoreRemoved', { params: { ...here(), removed_id: item.id }, body })
 const removed = (query = {}) => api.call('listRemoved', { params: here(), query })
 const dataOf = <T>(event: { data: unknown } | undefined) => (event as { data: T }).data
-const codeOf = ({ status, body }: { status: number; body: unknown }) =>
-  status < 400 ? String(status) : `${status} ${(body as Failure).code}`
 
 /** A response that is not checked against the contract. */
 async function getRaw(path: string) {

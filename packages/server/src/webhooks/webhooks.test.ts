@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import { events } from '@lockstep/contract'
 import type { Webhook } from '@lockstep/contract/webhooks'
-import type { Failure } from '@lockstep/testing/client'
+import { codeOf } from '@lockstep/testing/client'
 import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { type ReceivedRequest, WebhookReceiver } from '@lockstep/testing/webhook-receiver'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
@@ -38,7 +38,6 @@ const newCard = (title: string, description?: string) =>
   })
 const deliveries = (webhook: Webhook, query = {}) =>
   board.owner.api.call('listDeliveries', { params: at(webhook), query })
-const codeOf = ({ status, body }: { status: number; body: unknown }) => `${status} ${(body as Failure).code}`
 const received = (count: number) => expect.poll(() => receiver.requests.length, { timeout: 10_000 }).toBe(count)
 /** As if the time of the next attempt had come. The sender finds it in its next poll. */
 const makeDue = ({ id }: Webhook) =>
