@@ -127,6 +127,25 @@ describe('headers', () => {
   })
 })
 
+test('[APIDOC-3] [HEALTH-1] the 503 of the health check is documented with its fields', async () => {
+  const lost = await startService({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/lost' })
+  const { status, headers, body } = await lost.anybody.send('getHealth', {})
+  await lost.stop()
+  expect(status).toBe(503)
+  const find = (sent: object) =>
+    checkDocumented(
+      documented,
+      { method: 'GET', path: '/health' },
+      { status, headers: Object.fromEntries(headers), content: Buffer.from(JSON.stringify(sent)) },
+    )
+  const found = body as unknown as Record<string, unknown>
+  expect(find(found)).toEqual([])
+  for (const field of ['status', 'database', 'redis']) {
+    const { [field]: _, ...rest } = found
+    expect([field, find(rest)]).toEqual([field, [expect.stringMatching(/^getHealth: the body breaks the contract/)]])
+  }
+})
+
 describe('problems', () => {
   const answer = (status: number, code: string) =>
     checkDocumented(
