@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { Uuid } from '@lockstep/contract/operation'
-import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
+import { PASSWORD, startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import Type from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ChangePacer } from '../core/change-pacer.ts'
@@ -274,6 +274,51 @@ describe('uploads', () => {
     await expect.poll(() => missing.text().slice(9, 12)).toBe('503')
     await expect.poll(statuses, { timeout: 15_000 }).toEqual(['408', '408', '503'])
     for (const { socket } of [...own, other, missing]) socket.destroy()
+  })
+})
+
+describe('[LOAD-11] bodies that never arrive', () => {
+  /** Begins requests from one address, and counts those that are rejected. */
+  const beginMany = (count: number, head: string) => {
+    let rejected = 0
+    const connections = Array.from({ length: count }, () => {
+      const { socket } = rawConnection()
+      socket.once('data', (bytes) => {
+        if (bytes.toString().startsWith('HTTP/1.1 503 ')) rejected++
+      })
+      socket.write(`${head}\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.1\r\nContent-Length: 17\r\n\r\n`)
+      return socket
+    })
+    const close = () => {
+      for (const socket of connections) socket.destroy()
+    }
+    return { rejected: () => rejected, close }
+  }
+  const logIn = (address: string) =>
+    service.anybody.send('login', {
+      body: { username: board.owner.email, password: PASSWORD },
+      headers: { 'x-forwarded-for': address },
+    })
+
+  test('one address gets half of the bodies without a credential, and others can log in', async () => {
+    const head = 'POST /auth/login HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded'
+    // Fewer than the 64 open requests that one address may have, and more than the 32 bodies.
+    const { rejected, close } = beginMany(60, head)
+    await expect.poll(rejected).toBe(28)
+    expect((await logIn('192.0.2.1')).status).toBe(503)
+    expect((await logIn('192.0.2.2')).status).toBe(200)
+    close()
+  })
+
+  test('one address gets half of the open requests, and others can use the service', async () => {
+    const head = `POST /boards HTTP/1.1\r\nContent-Type: application/json\r\nAuthorization: Bearer ${board.owner.api.token}`
+    const { rejected, close } = beginMany(200, head)
+    // Of 128.
+    await expect.poll(rejected).toBe(136)
+    const read = (address: string) => board.member.api.send('getMe', { headers: { 'x-forwarded-for': address } })
+    expect((await read('192.0.2.1')).status).toBe(503)
+    expect((await read('192.0.2.2')).status).toBe(200)
+    close()
   })
 })
 

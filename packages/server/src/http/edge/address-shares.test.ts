@@ -75,18 +75,18 @@ test('[READ-6] users of one address get half of the memory for responses togethe
   for (const { socket } of readers) socket.destroy()
 })
 
-test('[LOAD-6] cards of a board with much text are read a few at a time, those of other boards are not', async () => {
+test('[LOAD-6] lists, searches and cards of a board with much text are read a few at a time, other cards are not', async () => {
   const gated = await startService({ FAIR_SHARES: 'on', DATABASE_POOL_SIZE: '4' })
   const { id: board_id, owner, columns } = await gated.board()
   const { id } = await owner.api.call('createCard', {
     params: { board_id, column_id: columns[0].id },
     body: { title: 'One' },
   })
-  /** How many reads of the card are in progress when three are requested. */
-  const inProgress = async () => {
+  /** How many reads are in progress when three are requested and the table is locked. */
+  const inProgress = async (path: string, table: string) => {
     const lock = await gated.sql.connect()
-    await lock.query('begin; lock table checklists in access exclusive mode')
-    const reads = [1, 2, 3].map(() => owner.api.request('GET', `/cards/${id}`))
+    await lock.query(`begin; lock table ${table} in access exclusive mode`)
+    const reads = [1, 2, 3].map(() => owner.api.request('GET', path))
     await pause()
     const { rows } = await gated.sql.query<{ count: number }>(
       `select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -96,9 +96,12 @@ test('[LOAD-6] cards of a board with much text are read a few at a time, those o
     expect((await Promise.all(reads)).map(({ status }) => status)).toEqual([200, 200, 200])
     return rows[0]?.count
   }
-  expect(await inProgress()).toBe(3)
+  expect(await inProgress(`/cards/${id}`, 'checklists')).toBe(3)
+  expect(await inProgress(`/boards/${board_id}/events`, 'board_events')).toBe(1)
+  expect(await inProgress('/boards', 'boards')).toBe(1)
+  expect(await inProgress(`/boards/${board_id}/cards?search=one`, 'cards')).toBe(1)
   await gated.sql.query('update board_stream set text_bytes = $2 where board_id = $1', [board_id, 9_000_000])
-  expect(await inProgress()).toBe(1)
+  expect(await inProgress(`/cards/${id}`, 'checklists')).toBe(1)
   await gated.stop()
 })
 

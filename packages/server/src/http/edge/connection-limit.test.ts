@@ -1,13 +1,16 @@
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { freePort } from '@lockstep/testing/ports'
 import { eventually } from '@lockstep/testing/processes'
+import { startService } from '@lockstep/testing/service'
 import { afterEach, expect, test } from 'vitest'
 import { limitConnections } from './connection-limit.ts'
 
+/** In the order of what they stop; the last is stopped first. */
 const stops: (() => unknown)[] = []
 afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop()
+  for (const stop of stops.splice(0).reverse()) await stop()
 })
 
 /** A server that accepts four fifths of `maxFiles` connections. */
@@ -18,15 +21,15 @@ async function serverFor(isByAddress: boolean, maxFiles = 50) {
   const stop = limitConnections(server, { isByAddress, log, maxFiles })
   const port = await freePort()
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  stops.push(stop, () => new Promise((resolve) => server.close(resolve)))
+  return { ...connectionsTo(port), warnings }
+}
+
+function connectionsTo(port: number) {
   const sockets: Socket[] = []
-  stops.push(
-    stop,
-    () => new Promise((resolve) => server.close(resolve)),
-    () => {
-      for (const socket of sockets) socket.destroy()
-    },
-  )
-  stops.reverse()
+  stops.push(() => {
+    for (const socket of sockets) socket.destroy()
+  })
   /** Returns how many connections get a response. The others are closed. */
   const open = async (localAddress: string, count: number) => {
     const opened = Array.from({ length: count }, () => connect({ port, host: '127.0.0.1', localAddress }))
@@ -36,12 +39,12 @@ async function serverFor(isByAddress: boolean, maxFiles = 50) {
         new Promise<boolean>((resolve) => {
           socket.on('error', () => {})
           socket.once('close', () => resolve(false)).once('data', () => resolve(true))
-          socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+          socket.write('GET /live HTTP/1.1\r\nhost: x\r\n\r\n')
         }),
     )
     return (await Promise.all(isAccepted)).filter(Boolean).length
   }
-  return { open, warnings, sockets }
+  return { open, sockets }
 }
 
 test('[LOAD-13] one address gets its share of the connections once half are in use, others get the rest', async () => {
@@ -66,6 +69,21 @@ test('[LOAD-13] one address opens 50 connections at once and 50 per second after
   expect(more).toBeGreaterThan(0)
   expect(first + more).toBeLessThanOrEqual(allowed())
   await eventually('the next second', async () => (await open('127.0.0.1', 1)) === 1)
+})
+
+test('[LOAD-13] a service limits the connections of an address, and logs it with its open-files limit', async () => {
+  const service = await startService({ FAIR_SHARES: 'on' })
+  stops.push(service.stop)
+  const { open } = connectionsTo(Number(new URL(service.baseUrl).port))
+  const accepted = await open('127.0.0.1', 300)
+  expect(accepted).toBeGreaterThanOrEqual(50)
+  expect(accepted).toBeLessThan(300)
+  const [, limit] = /^Max open files\s+(\d+)/m.exec(await readFile('/proc/self/limits', 'utf8')) ?? []
+  const isLogged = async () => {
+    const log = await readFile(service.logFile, 'utf8')
+    return log.includes(`"maxFiles":${limit},"msg":"connections were closed`)
+  }
+  await eventually('the log says so', isLogged)
 })
 
 test('[LOAD-13] behind a proxy all share what the open-files limit allows', async () => {
