@@ -253,7 +253,7 @@ describe('connection', () => {
       await route.continue()
     })
     await page.goto(`${baseUrl}/app${board.path}`)
-    await page.getByText('Connecting…').waitFor()
+    await page.getByText('Connecting…', { exact: true }).waitFor()
     resolve()
     await page.getByText('Live').waitFor()
     await checkAndClose(page)

@@ -42,6 +42,7 @@ describe('development', () => {
       PASSWORD_REQUIRES: [],
       REFUSE_COMMON_PASSWORDS: 'off',
       RATE_LIMITS: 'off',
+      USER_SEARCH: 'open',
     })
   })
 
@@ -65,6 +66,11 @@ describe('production', () => {
     const JWT_SECRET = SECRET.slice(0, 32)
     expect(inProduction({ JWT_SECRET })).toMatchObject({ IS_PRODUCTION: true, CORS_ORIGINS: [] })
     expect(inProduction({ JWT_SECRET })).toMatchObject({ PASSWORD_MIN_LENGTH: 8, REFUSE_COMMON_PASSWORDS: 'on' })
+    expect(inProduction()).toMatchObject({
+      USER_SEARCH: 'limited',
+      MAX_USER_SEARCHES_PER_MINUTE: 30,
+      MAX_USER_SEARCHES_PER_DAY: 500,
+    })
     expect(inProduction({ CORS_ORIGINS: 'https://a.example' })).toMatchObject({ CORS_ORIGINS: ['https://a.example'] })
   })
 
