@@ -15,9 +15,9 @@ export interface ChangeCost {
 
 /** Smaller changes are not charged. */
 const LARGE_CHANGE_BYTES = 262_144
-const BYTES_PER_SECOND = 1_048_576
+const BYTES_PER_SECOND = 524_288
 /** Changes wait only above this level, so that a user with a column of a megabyte notices nothing. */
-const FREE_MS = 2_000
+const FREE_MS = 8_000
 /** Once a user has changed a board with more text, their changes run one at a time. */
 const LARGE_BOARD_BYTES = 1_048_576
 const MAX_USERS = 10_000
@@ -44,8 +44,9 @@ export class ChangePacer {
     const cost: ChangeCost = { bytes: 0, boardBytes }
     const mutex = this.mutexOf(user_id, cost)
     if (!mutex) return this.charged(user_id, cost, change)
+    const latest = performance.now() + MAX_WAIT_MS
     const paced = async () => {
-      await this.waitForBucket(user_id, slot)
+      await this.waitForBucket(user_id, latest, slot)
       return this.charged(user_id, cost, change)
     }
     return mutex.run(paced, { slot })
@@ -70,9 +71,10 @@ export class ChangePacer {
     return mutex
   }
 
-  private async waitForBucket(user_id: string, slot: ReleasableSlot | undefined) {
+  /** Waiting for the mutex counts, so that a change is rejected or begins before `latest`. */
+  private async waitForBucket(user_id: string, latest: number, slot: ReleasableSlot | undefined) {
     const ms = this.charges.levelOf(user_id) - FREE_MS
-    if (ms > MAX_WAIT_MS) throw new Problem('overloaded', { retryAfterSeconds: Math.ceil(ms / 1_000) })
+    if (performance.now() + ms > latest) throw new Problem('overloaded', { retryAfterSeconds: Math.ceil(ms / 1_000) })
     if (ms > 0) await waitWithout(slot, () => pause(ms))
   }
 }
