@@ -9,7 +9,7 @@ import { readItem } from './checklists/item-queries.ts'
 import { readColumn } from './columns/column-queries.ts'
 import { readComment } from './comments/comment-queries.ts'
 import type { Db, ResourceKey } from './database/database.ts'
-import { etagOf } from './http/etag.ts'
+import { encodeWithEtag } from './http/etag.ts'
 import type { ResourceReaders, ResourceState } from './http/precondition.ts'
 import { readLabel } from './labels/label-queries.ts'
 import { toJson } from './platform/json.ts'
@@ -20,7 +20,7 @@ const withEtag =
     const resource = await read(db, key)
     if (resource === undefined) return undefined
     const json = toJson(resource)
-    return { json, etags: [etagOf(json)] }
+    return { json, etags: [(await encodeWithEtag(json)).etag] }
   }
 
 /** Reads the current state of each kind of resource, for `If-Match`. */
@@ -28,7 +28,7 @@ export const resourceReaders: ResourceReaders = {
   // A board has two ETags: that of the response to a change, and that of the full board.
   async board(db, { id }) {
     const [json, version] = await Promise.all([readBoard(db, id), readBoardVersion(db, id)])
-    return json && version && { json, etags: [etagOf(json), etagOfBoard(version)] }
+    return json && version && { json, etags: [(await encodeWithEtag(json)).etag, etagOfBoard(version)] }
   },
   member: withEtag(async (db, { board_id, id }) => (await readMember(db, { board_id, user_id: id }))?.json),
   column: withEtag(readColumn),

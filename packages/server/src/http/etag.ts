@@ -3,7 +3,7 @@ import { hash, webcrypto } from 'node:crypto'
 /** Strong ETag of a response body. */
 export const etagOf = (text: string) => tagOf(hash('sha256', text, 'base64url'))
 
-/** Hashing a megabyte blocks the event loop for about 5 ms, so larger texts are hashed in the thread pool. */
+/** Longer texts are hashed in the thread pool: a megabyte blocks the event loop for about 5 ms. */
 const LARGE_BYTES = 65_536
 
 /** The ETag of a text, and the text as it is sent: a large one is encoded once, for the hash and for the connection. */
