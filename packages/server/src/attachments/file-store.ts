@@ -17,6 +17,8 @@ export interface FileStore {
   get(key: FileKey, range: { start: number; end: number }, user_id: string): AsyncIterable<Buffer>
   /** Removes a file, complete or not. */
   remove(key: FileKey): Promise<void>
+  /** Limits the rate of a user, for bytes that they send: waits after them for as long as it requires. `get` does so itself. */
+  pace(user_id: string, bytes: number): Promise<void>
 }
 
 /** A compromise between the number of statements and the memory of concurrent uploads. */
@@ -66,7 +68,6 @@ export class ChunkStore implements FileStore {
       const chunk = { ...key, nth: nth++, bytes }
       await this.runFor(user_id, (db) => db.run(write, chunk))
       this.onTransfer('stored', bytes.length)
-      await this.pace(user_id, bytes.length)
     }
   }
 
@@ -78,7 +79,8 @@ export class ChunkStore implements FileStore {
       const offset = nth * CHUNK_BYTES
       const bytes = chunk.bytes.subarray(from - offset, end - offset)
       this.onTransfer('fetched', bytes.length)
-      await this.pace(user_id, bytes.length)
+      // A short range costs as much as its whole chunk.
+      await this.pace(user_id, chunk.bytes.length)
       yield bytes
       from = offset + CHUNK_BYTES
     }
@@ -88,7 +90,7 @@ export class ChunkStore implements FileStore {
     await this.database.forKey(key.board_id).run(deleteChunks, key)
   }
 
-  private async pace(user_id: string, bytes: number) {
+  async pace(user_id: string, bytes: number) {
     const ms = this.transferred.add(user_id, bytes) - FREE_MS
     if (ms > 0) await pause(ms)
   }

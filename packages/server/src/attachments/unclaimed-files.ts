@@ -43,6 +43,7 @@ export const uploadsTo = (
   limits: Pick<UploadStore, 'maxBytes' | 'minBytesPerSecond'>,
 ): UploadStore => ({
   ...limits,
+  pace: (user_id, bytes) => files.pace(user_id, bytes),
   async store(board_id, content, user_id) {
     const key = { board_id, file_id: newUuid() }
     const db = database.forKey(board_id)

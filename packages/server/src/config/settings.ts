@@ -139,7 +139,7 @@ export const Settings = Type.Object({
   }),
   FAIR_SHARES: Type.Enum(['on', 'off'], {
     description:
-      'Whether users and addresses are limited to a fair share. Queues (requests, connections to PostgreSQL, lists and searches, new sockets) are served fairly. Of other resources (open requests, bodies without a credential, TCP connections, uploads, unread responses), each user or address gets a share once half is in use. Sockets have fixed limits. Default: `off` in development, `on` in production.',
+      'Whether users and addresses are limited to a fair share. Queues (requests, connections to PostgreSQL, lists and searches, new sockets) are served fairly. Of other resources (open requests, bodies without a credential, TCP connections, uploads, unread responses), each user or address gets a share once half is in use. Sockets have fixed limits; large results, large changes, files and new TCP connections have fixed rates. Default: `off` in development, `on` in production.',
   }),
   MAX_UPLOADS_AT_ONCE: Type.Integer({
     default: 64,

@@ -16,8 +16,9 @@ export interface ChangeCost {
 /** Smaller changes are not charged. */
 const LARGE_CHANGE_BYTES = 262_144
 const BYTES_PER_SECOND = 524_288
-/** Changes wait only above this level, so that a user with a column of a megabyte notices nothing. */
-const FREE_MS = 8_000
+/** Not delayed, so that a user can rename or move a column of a megabyte three times in a row. */
+const FREE_BYTES = 4_194_304
+const FREE_MS = (FREE_BYTES / BYTES_PER_SECOND) * 1_000
 /** Once a user has changed a board with more text, their changes run one at a time. */
 const LARGE_BOARD_BYTES = 1_048_576
 const MAX_USERS = 10_000
@@ -27,7 +28,7 @@ const limit = { maxWaiting: 500, waitMs: MAX_WAIT_MS, reject: () => new Problem(
 
 /**
  * Paces users who make large changes: their changes run one at a time, and the next one waits for a time that grows with the
- * cost of the last. Building, logging and sending an event blocks the event loop for about 20 ms per megabyte and takes
+ * cost of the last. Building, logging and sending an event blocks the event loop for about 30 ms per megabyte and takes
  * several times its size in memory, so a single user could slow down the service or exhaust its memory.
  */
 export class ChangePacer {
@@ -74,7 +75,8 @@ export class ChangePacer {
   /** Waiting for the mutex counts, so that a change is rejected or begins before `latest`. */
   private async waitForBucket(user_id: string, latest: number, slot: ReleasableSlot | undefined) {
     const ms = this.charges.levelOf(user_id) - FREE_MS
+    if (ms <= 0) return
     if (performance.now() + ms > latest) throw new Problem('overloaded', { retryAfterSeconds: Math.ceil(ms / 1_000) })
-    if (ms > 0) await waitWithout(slot, () => pause(ms))
+    await waitWithout(slot, () => pause(ms))
   }
 }

@@ -93,7 +93,10 @@ async function changeOnce(
 ): Promise<WriteResponse> {
   const { params, accessRequest, access, board_id: known } = contextOf(request) as RequestContext
   const identity = identityOf(request, accessRequest.key, upload)
-  if (access?.storedResponse) return replayResponse(access.storedResponse, identity)
+  if (access?.storedResponse) {
+    cost.bytes += access.storedResponse.large_body_bytes ?? 0
+    return replayResponse(access.storedResponse, identity)
+  }
   const input = readInput(request, reply, upload)
   const newId = (input.body as { id?: string | null } | undefined)?.id ?? newUuid()
   const board_id = known ?? newId
@@ -124,9 +127,8 @@ async function changeOnce(
 async function changeWithUpload(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<WriteResponse> {
   const { uploads } = route.deps
   const { grant, accessRequest } = contextOf(request) as RequestContext
-  const sink = grant
-    ? boardUploadSink(uploads, grant.board_id, accessRequest.credential.user_id)
-    : discardingSink(uploads)
+  const { user_id } = accessRequest.credential
+  const sink = grant ? boardUploadSink(uploads, grant.board_id, user_id) : discardingSink(uploads, user_id)
   const upload = await releaseSlotWhile(request, () => receiveUpload(request, reply, sink))
   let isCommitting = false
   const onCommit = () => {

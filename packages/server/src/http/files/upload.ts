@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { VisibleText } from '@lockstep/contract/operation'
 import { decodeExtended, parse } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -22,6 +21,8 @@ export interface UploadStore {
   maxBytes: number
   /** The minimum rate of a client; 0 for none. */
   minBytesPerSecond: number
+  /** Limits the rate of a user: waits after these bytes for as long as it requires. */
+  pace: (user_id: string, bytes: number) => Promise<void>
   /** Stores the content temporarily. Returns its id. */
   store: (board_id: string, content: AsyncIterable<Buffer>, user_id: string) => Promise<string>
   /** Deletes a file that no attachment refers to. */
@@ -45,23 +46,26 @@ const MAX_FIELD_BYTES = 1_024
 export interface UploadSink {
   maxBytes: number
   minBytesPerSecond: number
+  pace: (bytes: number) => Promise<void>
   store: (content: AsyncIterable<Buffer>) => Promise<string>
   discard: (file_id: string) => Promise<void>
 }
 
 export const boardUploadSink = (
-  { store, discard, ...limits }: UploadStore,
+  { store, discard, pace, ...limits }: UploadStore,
   board_id: string,
   user_id: string,
 ): UploadSink => ({
   ...limits,
+  pace: (bytes) => pace(user_id, bytes),
   store: (content) => store(board_id, content, user_id),
   discard: (file_id) => discard(board_id, file_id),
 })
 /** Stores nothing: for a retry, whose file is only hashed. */
-export const discardingSink = ({ maxBytes, minBytesPerSecond }: UploadStore): UploadSink => ({
+export const discardingSink = ({ maxBytes, minBytesPerSecond, pace }: UploadStore, user_id: string): UploadSink => ({
   maxBytes,
   minBytesPerSecond,
+  pace: (bytes) => pace(user_id, bytes),
   async store(content) {
     for await (const _ of content);
     return ''
@@ -85,8 +89,8 @@ export async function receiveUpload(
 }
 
 async function receiveAll(request: FastifyRequest, reply: FastifyReply, sink: UploadSink): Promise<ReceivedUpload> {
-  const { maxBytes, minBytesPerSecond } = sink
-  const chunks = withMinimumRate(bodyOf(request), minBytesPerSecond)
+  const { maxBytes, minBytesPerSecond, pace } = sink
+  const chunks = withPace(withMinimumRate(bodyOf(request), minBytesPerSecond), pace)
   try {
     const boundary = readBoundary(request)
     if (Number(request.headers['content-length'] ?? 0) > maxBytes + MAX_EXTRA_BYTES) throw tooLarge(maxBytes)
@@ -136,6 +140,15 @@ function withMinimumRate(chunks: AsyncIterator<Buffer>, bytesPerSecond: number):
     },
   }
 }
+
+/** Paces the whole body, also what is only hashed or discarded: all of it takes time from other requests. */
+const withPace = (chunks: AsyncIterator<Buffer>, pace: UploadSink['pace']): AsyncIterator<Buffer> => ({
+  async next() {
+    const chunk = await chunks.next()
+    await pace(chunk.value?.length ?? 0)
+    return chunk
+  },
+})
 
 async function timeoutAfter<T>(ms: number, wait: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
@@ -276,19 +289,11 @@ function measure(source: AsyncIterable<Buffer>, maxBytes: number) {
 const tooLarge = (maxBytes: number) =>
   new Problem('file_too_large', { detail: `The file is larger than the maximum of ${maxBytes} bytes.` })
 
-/** How fast all discarded bodies together are read: rejected uploads would otherwise take a core from other requests. */
-const DISCARDED_BYTES_PER_MS = 8_192
-/** When the bytes discarded so far have used up their time. */
-let discardedUntil = 0
-
 async function discardRest(chunks: AsyncIterator<Buffer>, reply: FastifyReply) {
   for (let read = 0; read <= MAX_DISCARDED_BYTES; ) {
     const { value, done } = await chunks.next()
     if (done) return
     read += value.length
-    const now = performance.now()
-    discardedUntil = Math.max(discardedUntil, now) + value.length / DISCARDED_BYTES_PER_MS
-    if (discardedUntil - now > 1) await pause(discardedUntil - now)
   }
   reply.header('connection', 'close')
 }
