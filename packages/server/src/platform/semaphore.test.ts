@@ -36,8 +36,8 @@ describe('a semaphore', () => {
     }
     const large = await timed(MEBIBYTE, 4)
     expect(large.firstMs).toBeLessThan(large.allMs / 2)
-    // At 8 MiB per second; the last one is not awaited.
-    expect(large.allMs).toBeGreaterThan(370)
+    // At 4 MiB per second; the last one is not awaited.
+    expect(large.allMs).toBeGreaterThan(740)
     await semaphore.run(async () => {})
     expect((await timed(1_000, 100)).allMs).toBeLessThan(2_000)
     await expect(semaphore.runPaced(() => Promise.reject(new Error('no')), Number)).rejects.toThrow('no')

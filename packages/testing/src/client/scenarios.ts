@@ -150,7 +150,7 @@ export const scenarios: Record<string, (context: ScenarioContext) => Promise<voi
       const started = Date.now()
       const options = { signal: controller.signal, timeoutMs: 90_000 }
       equal(await rejectionOf(client.getHealth({}, options)), reason)
-      assert(Date.now() - started < 2_000, 'aborted immediately')
+      assert(Date.now() - started < 5_000, 'aborted immediately')
     }
   },
 

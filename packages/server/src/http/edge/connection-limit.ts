@@ -15,7 +15,7 @@ const ADDRESS_PART = 1 / 8
  */
 const NEW_PER_SECOND = 50
 const SECOND_MS = 1_000
-/** The level after one connection less than the burst. */
+/** A connection is accepted up to this level: after 49 others at once. */
 const BURST_MS = SECOND_MS - SECOND_MS / NEW_PER_SECOND
 
 interface ConnectionLimits {
