@@ -17,7 +17,7 @@ export interface FileStore {
   get(key: FileKey, range: { start: number; end: number }, user_id: string): AsyncIterable<Buffer>
   /** Removes a file, complete or not. */
   remove(key: FileKey): Promise<void>
-  /** Limits the rate of a user, for bytes that they send: waits after them for as long as it requires. `get` does so itself. */
+  /** Counts bytes that a user sent, and waits until their rate allows more. `get` does this itself. */
   pace(user_id: string, bytes: number): Promise<void>
 }
 
@@ -74,13 +74,15 @@ export class ChunkStore implements FileStore {
   async *get(key: FileKey, { start, end }: { start: number; end: number }, user_id: string) {
     for (let from = start; from < end; ) {
       const nth = Math.floor(from / CHUNK_BYTES)
+      // Before the read, so that a download that waits holds no chunk in memory, also after its client has disconnected.
+      await this.pace(user_id, CHUNK_BYTES)
       const [chunk] = await this.runFor(user_id, (db) => db.run(read, { ...key, nth }))
       if (!chunk) throw new Error('A chunk of the file is missing')
       const offset = nth * CHUNK_BYTES
       const bytes = chunk.bytes.subarray(from - offset, end - offset)
       this.onTransfer('fetched', bytes.length)
-      // A short range costs as much as its whole chunk.
-      await this.pace(user_id, chunk.bytes.length)
+      // A short range costs as much as its chunk, and the last chunk of a file may be short.
+      this.transferred.add(user_id, chunk.bytes.length - CHUNK_BYTES)
       yield bytes
       from = offset + CHUNK_BYTES
     }

@@ -13,8 +13,8 @@ export interface ChangeCost {
   boardBytes: number
 }
 
-/** Smaller changes are not charged. */
-const LARGE_CHANGE_BYTES = 262_144
+/** Smaller changes are not charged: a user's rate of requests limits them. */
+const LARGE_CHANGE_BYTES = 65_536
 const BYTES_PER_SECOND = 524_288
 /** Not delayed, so that a user can rename or move a column of a megabyte three times in a row. */
 const FREE_BYTES = 4_194_304

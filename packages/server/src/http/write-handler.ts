@@ -54,7 +54,12 @@ export async function handleWrite(route: Route, request: FastifyRequest, reply: 
 function change(route: Route, request: FastifyRequest, reply: FastifyReply, uploaded: Uploaded = {}) {
   const { changePacer } = route.deps
   const { accessRequest, grant } = contextOf(request) as RequestContext
-  const run = (cost: ChangeCost) => changeChecked(route, request, reply, { cost, ...uploaded })
+  const run = async (cost: ChangeCost) => {
+    const response = await changeChecked(route, request, reply, { cost, ...uploaded })
+    // A retry reads and returns the response of the change, wherever it was found.
+    if (response.isReplay) cost.bytes += response.large_body_bytes ?? 0
+    return response
+  }
   if (!changePacer) return run({ bytes: 0, boardBytes: 0 })
   const known = { boardBytes: grant?.text_bytes ?? 0, slot: slotOf(request) }
   return changePacer.run(accessRequest.credential.user_id, known, run)
@@ -93,10 +98,7 @@ async function changeOnce(
 ): Promise<WriteResponse> {
   const { params, accessRequest, access, board_id: known } = contextOf(request) as RequestContext
   const identity = identityOf(request, accessRequest.key, upload)
-  if (access?.storedResponse) {
-    cost.bytes += access.storedResponse.large_body_bytes ?? 0
-    return replayResponse(access.storedResponse, identity)
-  }
+  if (access?.storedResponse) return replayResponse(access.storedResponse, identity)
   const input = readInput(request, reply, upload)
   const newId = (input.body as { id?: string | null } | undefined)?.id ?? newUuid()
   const board_id = known ?? newId

@@ -145,7 +145,7 @@ function withMinimumRate(chunks: AsyncIterator<Buffer>, bytesPerSecond: number):
 const withPace = (chunks: AsyncIterator<Buffer>, pace: UploadSink['pace']): AsyncIterator<Buffer> => ({
   async next() {
     const chunk = await chunks.next()
-    await pace(chunk.value?.length ?? 0)
+    if (!chunk.done) await pace(chunk.value.length)
     return chunk
   },
 })
