@@ -11,7 +11,7 @@ import { PipelinedConnection } from './pipeline.ts'
 
 let service: TestService
 let client: pg.Client
-let flights: PipelinedConnection
+let pipelined: PipelinedConnection
 beforeAll(async () => {
   service = await startService()
   client = new pg.Client({ connectionString: service.databaseUrl, query_timeout: 500 })
@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   await client.query('truncate marks')
-  flights = new PipelinedConnection(client)
+  pipelined = new PipelinedConnection(client)
 })
 
 const insert = (n: unknown) => ({ name: 'insert', text: 'insert into marks values ($1) returning n', values: [n] })
@@ -40,9 +40,9 @@ describe('statements of one batch', () => {
   test('[WRITE-8] have their own rows, by name and type, and their own tag', async () => {
     const typed = `select 1::int2 as small, 9007199254740991::int8 as large, true as yes, null as none, '{"a":1}'::json as json, '{b,c}'::text[] as list`
     const [first, none, second] = await Promise.all([
-      flights.run({ ...command(typed), name: 'typed' }),
-      flights.run(command('truncate marks')),
-      flights.run({ name: 'many', text: 'select n::text from generate_series(1, $1::int) n', values: [3] }),
+      pipelined.run({ ...command(typed), name: 'typed' }),
+      pipelined.run(command('truncate marks')),
+      pipelined.run({ name: 'many', text: 'select n::text from generate_series(1, $1::int) n', values: [3] }),
     ])
     expect(first.rows).toEqual([
       { small: 1, large: '9007199254740991', yes: true, none: null, json: { a: 1 }, list: ['b', 'c'] },
@@ -52,72 +52,75 @@ describe('statements of one batch', () => {
   })
 
   test('[WRITE-10] fail with the first error, and nothing is written', async () => {
-    const outcomes = await settled([1, 2, 2, 3].map((n) => flights.run(insert(n))))
+    const outcomes = await settled([1, 2, 2, 3].map((n) => pipelined.run(insert(n))))
     expect(outcomes).toEqual([[{ n: 1 }], [{ n: 2 }], '23505', '23505'])
     expect(await kept()).toEqual([])
-    expect(await settled([flights.run(insert(4))])).toEqual([[{ n: 4 }]])
+    expect(await settled([pipelined.run(insert(4))])).toEqual([[{ n: 4 }]])
     expect(await kept()).toEqual([4])
   })
 
   test('[WRITE-10] fail with the error of a deferred statement, also when it is sent with the last awaited one', async () => {
-    await flights.run(command('begin'))
-    const before = flights.run(insert(1))
-    flights.defer(insert('x'))
+    await pipelined.run(command('begin'))
+    const before = pipelined.run(insert(1))
+    pipelined.defer(insert('x'))
     expect(await settled([before])).toEqual([[{ n: 1 }]])
-    expect(await settled([flights.run(insert(2)), flights.run(command('commit'))])).toEqual(['22P02', '22P02'])
-    await flights.rollBack()
-    expect(await settled([flights.run(insert(3))])).toEqual([[{ n: 3 }]])
+    expect(await settled([pipelined.run(insert(2)), pipelined.run(command('commit'))])).toEqual(['22P02', '22P02'])
+    await pipelined.rollBack()
+    expect(await settled([pipelined.run(insert(3))])).toEqual([[{ n: 3 }]])
     expect(await kept()).toEqual([3])
   })
 
   test.each([1, 2, 3, 4])('[WRITE-10] fail at COMMIT when they failed before it: statement %i', async (bad) => {
-    const begun = [flights.run(command('begin')), ...[1, 2, 3, 4].map((n) => flights.run(insert(n === bad ? 'x' : n)))]
-    const outcomes = await settled([...begun, flights.run(command('commit'))])
+    const begun = [
+      pipelined.run(command('begin')),
+      ...[1, 2, 3, 4].map((n) => pipelined.run(insert(n === bad ? 'x' : n))),
+    ]
+    const outcomes = await settled([...begun, pipelined.run(command('commit'))])
     expect(outcomes.slice(bad)).toEqual(Array.from({ length: 6 - bad }, () => '22P02'))
-    await flights.run(command('rollback'))
+    await pipelined.run(command('rollback'))
     expect(await kept()).toEqual([])
   })
 
   test('[WRITE-10] are not sent when a value cannot be serialized, and the connection stays usable', async () => {
     const circular: unknown[] = []
     circular.push({ circular })
-    const outcomes = await Promise.allSettled([flights.run(insert(1)), flights.run(insert({ circular }))])
+    const outcomes = await Promise.allSettled([pipelined.run(insert(1)), pipelined.run(insert({ circular }))])
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(await kept()).toEqual([])
-    await flights.run(insert(2))
+    await pipelined.run(insert(2))
     expect(await kept()).toEqual([2])
   })
 
   test('[WRITE-10] a deferred statement is sent before the next one, which fails with its error', async () => {
-    flights.defer(insert(1))
+    pipelined.defer(insert(1))
     expect(await kept()).toEqual([])
-    await flights.run(insert(2))
+    await pipelined.run(insert(2))
     expect(await kept()).toEqual([1, 2])
-    flights.defer(insert(1))
-    expect(await settled([flights.run(insert(3))])).toEqual(['23505'])
+    pipelined.defer(insert(1))
+    expect(await settled([pipelined.run(insert(3))])).toEqual(['23505'])
     expect(await kept()).toEqual([1, 2])
   })
 
   test('[WRITE-10] a statement that is called while others are in flight is sent when their results are back', async () => {
-    const first = flights.run(command('select pg_sleep(0.05)'))
+    const first = pipelined.run(command('select pg_sleep(0.05)'))
     await new Promise((resolve) => setTimeout(resolve, 10))
-    const outcomes = await settled([first, flights.run(insert(1)), flights.run(insert(2))])
+    const outcomes = await settled([first, pipelined.run(insert(1)), pipelined.run(insert(2))])
     expect(outcomes).toEqual([[{ pg_sleep: '' }], [{ n: 1 }], [{ n: 2 }]])
   })
 
   test('[WRITE-10] nothing is sent on a connection that was released', async () => {
-    const left = flights.run(insert(1))
-    flights.end()
+    const left = pipelined.run(insert(1))
+    pipelined.end()
     await expect(left).rejects.toThrow('over')
-    await expect(flights.run(insert(2))).rejects.toThrow('over')
-    expect(() => flights.defer(insert(3))).toThrow('over')
+    await expect(pipelined.run(insert(2))).rejects.toThrow('over')
+    expect(() => pipelined.defer(insert(3))).toThrow('over')
     expect(await kept()).toEqual([])
   })
 })
 
 describe('a prepared statement', () => {
   test('[UPG-11] whose row type has changed is prepared again, after one failure', async () => {
-    const read = () => flights.run({ name: 'shape', text: 'select * from shapes', values: [] })
+    const read = () => pipelined.run({ name: 'shape', text: 'select * from shapes', values: [] })
     await client.query('create table shapes as select 1 as a')
     expect((await read()).rows).toEqual([{ a: 1 }])
     await client.query('alter table shapes add b text default $$x$$')
@@ -128,8 +131,8 @@ describe('a prepared statement', () => {
   test('[WRITE-10] that was prepared in a failed batch can be used', async () => {
     const late = { name: 'late', text: 'select 7 as seven', values: [] }
     const early = { name: 'early', text: 'select $1::int as one', values: ['x'] }
-    expect(await settled([flights.run(early), flights.run(late)])).toEqual(['22P02', '22P02'])
-    expect(await settled([flights.run({ ...early, values: [1] }), flights.run(late)])).toEqual([
+    expect(await settled([pipelined.run(early), pipelined.run(late)])).toEqual(['22P02', '22P02'])
+    expect(await settled([pipelined.run({ ...early, values: [1] }), pipelined.run(late)])).toEqual([
       [{ one: 1 }],
       [{ seven: 7 }],
     ])

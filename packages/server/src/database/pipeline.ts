@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import { serialize } from 'pg-protocol'
 import { isConnectionError } from './errors.ts'
@@ -22,8 +23,10 @@ const preparedOn = new WeakMap<object, Map<string, Reader>>()
 
 /** The part of pg's connection that is not in its types. */
 interface Wire {
-  stream: { writable: boolean; write: (bytes: Buffer) => void }
+  stream: Pick<Socket, 'writable' | 'write' | 'cork' | 'uncork'>
 }
+/** Longer batches are written without copying their messages: a copy of many megabytes blocks the event loop. */
+const MAX_COPIED_BYTES = 65_536
 
 /**
  * Several statements in one packet with one Sync; pg would send a packet and a Sync for each. Both sides handle half as
@@ -73,10 +76,15 @@ class StatementBatch implements pg.Submittable {
       messages.push(serialize.bind({ statement: name, values: this.values[i] as unknown[] }), serialize.execute())
     }
     messages.push(serialize.sync())
-    // In one write: a dozen small writes cost more than the copy.
     const { stream } = connection as unknown as Wire
     // A connection that is closing reports an error by itself.
-    if (stream.writable) stream.write(Buffer.concat(messages))
+    if (!stream.writable) return
+    // In one write: a dozen small writes cost more than the copy.
+    if (messages.reduce((sum, { length }) => sum + length, 0) <= MAX_COPIED_BYTES)
+      return void stream.write(Buffer.concat(messages))
+    stream.cork()
+    for (const message of messages) stream.write(message)
+    stream.uncork()
   }
 
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }) {

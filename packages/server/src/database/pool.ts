@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { Problem } from '../platform/problem.ts'
+import { MessageAssembler } from './message-assembler.ts'
 
 /**
  * int8 holds ranks and sequence numbers, all within the safe integers. A day stays text: as a `Date` it would depend on the time
@@ -64,11 +65,12 @@ class GuardedClient extends pg.Client {
     incoming.attachListeners = (stream) => {
       attachListeners(stream)
       const parse = stream.listeners('data').at(-1) as (bytes: Buffer) => void
+      const assembler = new MessageAssembler(maxBytes, parse)
       stream.off('data', parse).on('data', (bytes: Buffer) => {
         received += bytes.length
         try {
           if (received > maxBytes) throw new Problem('result_too_large')
-          parse(bytes)
+          assembler.push(bytes)
         } catch (error) {
           stream.destroy(error as Error)
         }
