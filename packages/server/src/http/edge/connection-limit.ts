@@ -9,17 +9,18 @@ import type { Log } from '../../telemetry/log.ts'
 const CLIENT_PART = 0.8
 /** Once half of the connections are in use, one address may have this part of them. */
 const ADDRESS_PART = 1 / 8
-/**
- * New connections of one address per second, after a burst of as many. One that is accepted costs far more than one that is
- * closed at once. They are spread over the second, because many requests at once delay all others.
- */
+/** New connections of one address per second. One that is accepted costs far more than one that is closed at once. */
 const NEW_PER_SECOND = 50
+/** This many start at once. More are spread, because the requests of many at once delay those of other addresses. */
+const AT_ONCE = 20
 const SECOND_MS = 1_000
-/** A connection is accepted up to this level: after 49 others at once. */
-const BURST_MS = SECOND_MS - SECOND_MS / NEW_PER_SECOND
+/** A connection starts at once up to this level of its address. */
+const AT_ONCE_MS = ((AT_ONCE - 1) / NEW_PER_SECOND) * SECOND_MS
+/** A connection that would wait longer is closed. */
+const MAX_WAIT_MS = SECOND_MS
 
 interface ConnectionLimits {
-  /** Whether one address gets no more than its share, and opens no more than some per second. Off behind a proxy, because all connections come from it. */
+  /** Whether one address gets no more than its share and rate. Off behind a proxy, because all connections come from it. */
   isByAddress: boolean
   log: Pick<Log, 'warn'>
   /** The open-files limit of the process. */
@@ -27,8 +28,9 @@ interface ConnectionLimits {
 }
 
 /**
- * Closes new TCP connections above a part of the open-files limit, and those of an address above its share or its rate. At the
- * open-files limit itself `accept` would fail, and new connections would wait in the kernel's queue without an error.
+ * Closes new TCP connections above a part of the open-files limit, and those of an address above its share. Connections of an
+ * address above its rate wait for up to a second; more are closed. At the open-files limit itself `accept` would fail, and new
+ * connections would wait in the kernel's queue without an error.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): () => void {
   const { isByAddress, log, maxFiles = maxOpenFiles() } = limits
@@ -45,12 +47,15 @@ export function limitConnections(server: Server, limits: ConnectionLimits): () =
     rejected = 0
   }, SECOND_MS).unref()
   // Replaces the listener of the HTTP server, so that a rejected connection does not get an HTTP parser.
-  const accept = server.listeners('connection') as ((socket: Socket) => void)[]
+  const listeners = server.listeners('connection') as ((socket: Socket) => void)[]
+  const start = (socket: Socket) => {
+    for (const listener of listeners) listener.call(server, socket)
+  }
   server.removeAllListeners('connection')
   server.on('connection', (socket) => {
     const network = isByAddress ? networkOf(socket.remoteAddress ?? '') : ''
-    const isTooFast = isByAddress && opened.levelOf(network) > BURST_MS
-    const release = isTooFast ? undefined : shares.claim(network)
+    const waitMs = isByAddress ? opened.levelOf(network) - AT_ONCE_MS : 0
+    const release = waitMs > MAX_WAIT_MS ? undefined : shares.claim(network)
     if (!release) {
       rejected++
       // A reset costs less than an orderly end, and leaves no connection in TIME_WAIT.
@@ -58,9 +63,24 @@ export function limitConnections(server: Server, limits: ConnectionLimits): () =
     }
     if (isByAddress) opened.add(network, 1)
     socket.once('close', release)
-    for (const listener of accept) listener.call(server, socket)
+    if (waitMs <= 0) start(socket)
+    else startLater(socket, waitMs, () => (server.listening ? start(socket) : socket.destroy()))
   })
   return () => clearInterval(timer)
+}
+
+/** What the client sends meanwhile stays in the socket's buffer, which is limited, and in the kernel. */
+function startLater(socket: Socket, waitMs: number, start: () => void) {
+  const ignore = () => {}
+  const timer = setTimeout(() => {
+    socket.off('error', ignore)
+    start()
+    socket.resume()
+  }, waitMs)
+  socket
+    .pause()
+    .on('error', ignore)
+    .once('close', () => clearTimeout(timer))
 }
 
 /** The soft limit of the process. If it cannot be read, connections are not limited. */
