@@ -274,6 +274,28 @@ describe('the queue', () => {
     }
   })
 
+  test.each(['login', 'register'] as const)(
+    '[LOAD-11] passwords of one address do not wait for twenty of another: %s',
+    async (operation) => {
+      const proxied = await startService({ TRUST_PROXY: '1' }, { hashCost: HASH_COST })
+      const { email } = await proxied.user()
+      const ended: string[] = []
+      const send = async (address: string) => {
+        const username = `user-${crypto.randomUUID()}`
+        const newUser = { email: `${username}@example.com`, username, password: PASSWORD }
+        const body = operation === 'login' ? { username: email, password: PASSWORD } : newUser
+        await proxied.anybody.call(operation, { body: body as never, headers: { 'x-forwarded-for': address } })
+        ended.push(address)
+      }
+      const many = Array.from({ length: 20 }, () => send('192.0.2.1'))
+      await Promise.race(many)
+      await send('192.0.2.2')
+      expect(ended.length).toBeLessThan(10)
+      await Promise.all(many)
+      await proxied.stop()
+    },
+  )
+
   test('[AUTH-21] other requests are handled while twenty users log in', async () => {
     const { email, api } = await service.user()
     let underWay = 0

@@ -67,6 +67,7 @@ describe('production', () => {
     expect(inProduction({ JWT_SECRET })).toMatchObject({ IS_PRODUCTION: true, CORS_ORIGINS: [] })
     expect(inProduction({ JWT_SECRET })).toMatchObject({ PASSWORD_MIN_LENGTH: 8, REFUSE_COMMON_PASSWORDS: 'on' })
     expect(inProduction()).toMatchObject({
+      FAIR_SHARES: 'on',
       USER_SEARCH: 'limited',
       MAX_USER_SEARCHES_PER_MINUTE: 30,
       MAX_USER_SEARCHES_PER_DAY: 500,

@@ -1,5 +1,5 @@
 import { freePort } from '@lockstep/testing/ports'
-import { startService, type TestService } from '@lockstep/testing/service'
+import { MARK, startService, type TestService } from '@lockstep/testing/service'
 import { startProxy, type TcpProxy } from '@lockstep/testing/tcp-proxy'
 import { POSTGRES, REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -107,7 +107,7 @@ describe('stores that hang', () => {
 })
 
 test('[HEALTH-3] while the disk of the database is full, writes are rejected and the health check says so', async () => {
-  const at = await startService()
+  const at = await startService({ METRICS_TOKEN: MARK })
   const user = await at.user()
   const create = () => user.api.send('createBoard', { body: { title: 'Plan' } })
   // The error that PostgreSQL raises when it cannot extend a file.
@@ -122,6 +122,9 @@ test('[HEALTH-3] while the disk of the database is full, writes are rejected and
   const { status, body } = await create()
   expect([status, (body as { code: string }).code]).toEqual([503, 'storage_full'])
   expect(await health(at)).toEqual({ ...fine, status: 'degraded', writes: 'refused' })
+  // An alert depends on this metric.
+  const metrics = await at.anybody.request('GET', '/metrics', { headers: { authorization: `Bearer ${MARK}` } })
+  expect(metrics.text).toMatch(/^lockstep_database_errors_total\{.*kind="storage_full".*\} 1$/m)
   expect((await at.anybody.send('getReadiness', {})).status).toBe(200)
   expect((await user.api.send('listBoards', {})).status).toBe(200)
   // The connection is kept, because a new one would not help.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FairShare } from './fair-share.ts'
+import { FairShare, UserAndAddressShare } from './fair-share.ts'
 import { Problem } from './problem.ts'
 import { Semaphore } from './semaphore.ts'
 
@@ -113,5 +113,17 @@ describe('a fair share', () => {
     expect(share.claim('a', 1)).toBeUndefined()
     expect(share.claim('b', 11)).toBeUndefined()
     expect(share.claim('b', 10)).toBeDefined()
+  })
+
+  test('[LOAD-11] [LOAD-12] a user has one share for all their addresses, and an address one for all its users', () => {
+    /** How many of 32 claims succeed. */
+    const succeeding = (claim: (nth: string) => unknown) =>
+      Array.from({ length: 32 }, (_, nth) => claim(String(nth))).filter(Boolean).length
+    const byUser = new UserAndAddressShare(32, 2)
+    expect(succeeding((address) => byUser.claim('user', address))).toBe(16)
+    expect(byUser.claim('other', 'other')).toBeDefined()
+    const byAddress = new UserAndAddressShare(32, 2)
+    expect(succeeding((user) => byAddress.claim(user, 'address'))).toBe(16)
+    expect(byAddress.claim('other', 'other')).toBeDefined()
   })
 })

@@ -13,7 +13,7 @@ import { Passwords } from '../auth/passwords.ts'
 import { networkOf } from '../platform/client-address.ts'
 import { Problem } from '../platform/problem.ts'
 import { LIMITS } from '../telemetry/metric-definitions.ts'
-import { RateLimits } from './rate-limits.ts'
+import { type FailureCount, RateLimits } from './rate-limits.ts'
 
 const WRONG = `${MARK} wrong horse`
 const [HOME, CAFE] = ['192.0.2.1', '198.51.100.7']
@@ -210,6 +210,13 @@ describe('logins', () => {
     expect(await statuses(5, bad)).toEqual([422, 422, 422, 422, 429])
     expect(await statusOf(logIn(service, email, PASSWORD))).toBe(429)
     expect(await statusOf(logIn(service, email, PASSWORD, CAFE))).toBe(200)
+    // Rejected before a body is read: this one is never sent.
+    const type = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '100' }
+    const unsent = request(`${service.baseUrl}/auth/login`, { method: 'POST', headers: { ...type, ...from(HOME) } })
+    unsent.on('error', () => {}).flushHeaders()
+    const [response] = (await once(unsent, 'response')) as [IncomingMessage]
+    expect(response.statusCode).toBe(429)
+    unsent.destroy()
   })
 })
 
@@ -522,6 +529,44 @@ describe('a Redis that fails', () => {
       store.process().signal('SIGCONT')
     },
   )
+
+  test('[LIMIT-9] because it is gone: every limit but those of requests and sockets is counted in the process', async () => {
+    const store = await startRedis()
+    await store.process().end('SIGKILL')
+    const ones = Object.fromEntries(LIMITS.map((limit) => [limit, 1])) as Record<(typeof LIMITS)[number], number>
+    const quiet = { info: () => {}, warn: () => {} }
+    const limitsOf = (allowed: typeof ones) => new RateLimits({ redisUrl: store.url, secrets: [MARK], allowed }, quiet)
+    const limits = limitsOf(ones)
+    const daily = limitsOf({ ...ones, search: 100 })
+    const failure = async (count: FailureCount) => {
+      const excess = await count.require().catch((problem: unknown) => problem)
+      await count.report(false)
+      return excess
+    }
+    const attempts: Record<string, (n: number) => Promise<unknown>> = {
+      login: () => limits.loginAttempt('ada', HOME),
+      failed_login_address: (n) => failure(limits.login(`account-${n}`, 'hash', CAFE)),
+      wrong_password: () => failure(limits.passwordChange('ada', 'hash')),
+      registration: () => limits.registration(HOME),
+      bad_payload: () => failure(limits.badPayloads(HOME)),
+      invalid_link: () => failure(limits.invalidLinks(HOME)),
+      search: () => limits.search('ada'),
+      search_day: () => daily.search('ada'),
+      new_token: () => limits.newToken('ada'),
+      unknown_token: () => failure(limits.unknownTokens(HOME)),
+      webhook_change: () => limits.webhookChange('ada'),
+      webhook_test: () => limits.webhookTest('webhook'),
+      request: async () => (await limits.request('ada', HOME)).excess,
+      upgrade: () => limits.upgrade(HOME),
+    }
+    const outcomes: Record<string, [boolean, boolean]> = {}
+    for (const [limit, attempt] of Object.entries(attempts))
+      outcomes[limit] = [(await attempt(1)) === undefined, (await attempt(2)) instanceof Problem]
+    for (const each of [limits, daily]) each.close()
+    // Requests are counted by address in the process, whether Redis replies or not.
+    const expected = Object.keys(attempts).map((limit) => [limit, [true, limit !== 'upgrade']])
+    expect(outcomes).toEqual(Object.fromEntries(expected))
+  })
 
   test.each([100, 400])('[LIMIT-9] because it takes %d ms to reply lets no more guesses pass', async (askDelayMs) => {
     const proxy = await startProxy(redis.url, { askDelayMs })

@@ -83,7 +83,7 @@ test('[LOAD-6] lists, searches and cards of a board with much text are read a fe
     body: { title: 'One' },
   })
   /** How many reads are in progress when three are requested and the table is locked. */
-  const inProgress = async (path: string, table: string, atLeast = 1) => {
+  const inProgress = async (path: string, table: string, atLeast = 1): Promise<number | undefined> => {
     const lock = await gated.sql.connect()
     await lock.query(`begin; lock table ${table} in access exclusive mode`)
     const reads = [1, 2, 3].map(() => owner.api.request('GET', path))
@@ -98,7 +98,10 @@ test('[LOAD-6] lists, searches and cards of a board with much text are read a fe
     const count = await waiting()
     await lock.query('commit')
     lock.release()
-    expect((await Promise.all(reads)).map(({ status }) => status)).toEqual([200, 200, 200])
+    const statuses = (await Promise.all(reads)).map(({ status }) => status)
+    // A machine that pauses for the two seconds of the lock timeout makes them fail: then the count means nothing.
+    if (statuses.includes(503)) return inProgress(path, table, atLeast)
+    expect(statuses).toEqual([200, 200, 200])
     return count
   }
   expect(await inProgress(`/cards/${id}`, 'checklists', 3)).toBe(3)
