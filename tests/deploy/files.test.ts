@@ -322,6 +322,22 @@ describe('the systemd unit', () => {
   })
 })
 
+test('[SHIP-11] the page on deploying says for every ingress controller how to log requests without their query', () => {
+  const [header = [], , ...rows] = read('docs/deploying.md')
+    .split('\n')
+    .filter((line) => line.startsWith('  | '))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+  const name = header.indexOf('Controller')
+  const accessLog = header.findIndex((cell) => cell.startsWith('Access log without the query'))
+  const settings = Object.fromEntries(rows.map((cells) => [cells[name], cells[accessLog]]))
+  expect(settings).toMatchObject({
+    Traefik: expect.stringMatching(/RequestPath=drop\b.*\bRequestLine=drop\b/),
+    HAProxy: expect.stringContaining('`%HPO` instead of `%r`'),
+    'NGINX (F5)': expect.stringContaining('`$uri` instead of `$request`'),
+  })
+  for (const controller of Object.keys(settings)) expect(settings[controller], controller).toMatch(/\w{3}/)
+})
+
 test.each(globSync(['deploy/**/*.sh'], { cwd: ROOT }))('[SHIP-8] shellcheck accepts %s', (path) => {
   const { stdout } = spawnSync('shellcheck', ['--external-sources', path], { cwd: ROOT, encoding: 'utf8' })
   expect(stdout).toBe('')

@@ -60,12 +60,21 @@ describe.each([
     await cardOf(page, 'renamed').waitFor()
   }
   /** Navigates to another page and back. */
-  async function leaveAndReturn(page: Page) {
+  async function leaveAndReturn(page: Page, meanwhile = async () => {}) {
     await page.goto(`${env.service.baseUrl}/app/accessibility`)
+    await meanwhile()
     await page.goBack({ waitUntil: 'commit' })
     await page.locator('main.board').waitFor()
     const restored = await page.evaluate('window.restored ?? false')
     expect(restored).toBe(hasPageCache)
+  }
+  /** Deletes the board stored for offline use, so that the page shows the one that it requests. */
+  async function deleteStored(page: Page) {
+    // The worker processes messages in order: the board that the page stored when it was left is deleted as well.
+    await page.evaluate(`navigator.serviceWorker.ready.then(({ active }) => active.postMessage({}))`)
+    await expect
+      .poll(() => page.evaluate(`caches.match('/boards/${board.id}').then((found) => found === undefined)`))
+      .toBe(true)
   }
   const byGrace = (title: string) =>
     board.grace.api.call('createCard', {
@@ -82,7 +91,7 @@ describe.each([
     const [page, other] = await begin()
     await moveAndRename(page)
     await env.waitForSync(board, page, other)
-    await leaveAndReturn(page)
+    await leaveAndReturn(page, () => deleteStored(page))
     expect(await env.waitForSync(board, page, other)).toEqual([
       ['To do', ['one', 'renamed']],
       ['Doing', ['three', 'two']],
@@ -263,13 +272,46 @@ describe('connection', () => {
     const board = await env.createBoard({ 'To do': ['one'] })
     const page = await env.openPage(board.ada, board.path)
     const other = await env.openPage(board.grace, board.path)
-    const grace = page.getByRole('button', { name: `Members. Also here: ${board.grace.username}` })
-    await grace.waitFor()
+    const faces = page.getByRole('button', { name: `Members. Also here: ${board.grace.username}` })
+    await faces.waitFor()
+    await waitForOfflineSupport(page)
     await page.context().setOffline(true)
     await page.locator('.banner').getByText('Offline.').waitFor()
-    await grace.waitFor({ state: 'detached' })
+    await faces.waitFor({ state: 'detached', timeout: 3_000 })
+    await page.getByRole('button', { name: 'Share' }).click()
+    const row = page
+      .getByRole('dialog')
+      .getByRole('listitem')
+      .filter({ hasText: `@${board.grace.username}` })
+    await row.waitFor()
+    expect(await row.textContent()).not.toContain('online')
     await page.context().setOffline(false)
-    await grace.waitFor({ timeout: 20_000 })
+    await row.getByText('· online').waitFor({ timeout: 20_000 })
+    await page.keyboard.press('Escape')
+    await faces.waitFor()
+    await checkAndClose(page, { ignore: OFFLINE_ERRORS })
+    await checkAndClose(other)
+  })
+
+  test('[WEB-134] while the service does not respond, no other users are shown as present', async () => {
+    const board = await env.createBoard({ 'To do': ['one'] })
+    const { baseUrl } = env.service
+    const context = await logIn(env.browser, baseUrl, { email: board.ada.email, password: PASSWORD })
+    const page = await openRecordedPage(context, baseUrl)
+    const { promise: lost, resolve: lose } = Promise.withResolvers<void>()
+    await page.routeWebSocket(/\/ws\//, (socket) => {
+      socket.connectToServer()
+      void lost.then(() => socket.close())
+    })
+    await page.goto(`${baseUrl}/app${board.path}`)
+    const other = await env.openPage(board.grace, board.path)
+    const faces = page.getByRole('button', { name: `Members. Also here: ${board.grace.username}` })
+    await faces.waitFor()
+    // The client waits 10 s for the response. After 5 s the page shows that it is offline.
+    await page.route('**/auth/ticket', () => {})
+    lose()
+    await page.locator('.banner').getByText('Offline.').waitFor()
+    await faces.waitFor({ state: 'detached', timeout: 3_000 })
     await checkAndClose(page, { ignore: OFFLINE_ERRORS })
     await checkAndClose(other)
   })
