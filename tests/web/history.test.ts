@@ -1,4 +1,4 @@
-import { PASSWORD } from '@lockstep/testing/service'
+import { PASSWORD, type TestUser } from '@lockstep/testing/service'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cardOf, columnOf, shownOrder } from './board-page-object.ts'
@@ -246,6 +246,11 @@ describe('offline cache', () => {
 
 describe('connection', () => {
   let env: TestEnvironment
+  const memberRow = (page: Page, { username }: TestUser) =>
+    page
+      .getByRole('dialog')
+      .getByRole('listitem')
+      .filter({ hasText: `@${username}` })
   beforeAll(async () => {
     env = await openEnvironment()
   })
@@ -274,21 +279,21 @@ describe('connection', () => {
     const other = await env.openPage(board.grace, board.path)
     const faces = page.getByRole('button', { name: `Members. Also here: ${board.grace.username}` })
     await faces.waitFor()
-    await waitForOfflineSupport(page)
+    await page.getByRole('button', { name: 'Share' }).click()
+    const online = memberRow(page, board.grace).getByText('· online')
+    await online.waitFor()
+    await page.context().setOffline(true)
+    await page.locator('.banner').getByText('Offline.').waitFor()
+    await online.waitFor({ state: 'detached', timeout: 3_000 })
+    await page.context().setOffline(false)
+    await online.waitFor({ timeout: 20_000 })
+    await page.keyboard.press('Escape')
+    await faces.waitFor()
     await page.context().setOffline(true)
     await page.locator('.banner').getByText('Offline.').waitFor()
     await faces.waitFor({ state: 'detached', timeout: 3_000 })
-    await page.getByRole('button', { name: 'Share' }).click()
-    const row = page
-      .getByRole('dialog')
-      .getByRole('listitem')
-      .filter({ hasText: `@${board.grace.username}` })
-    await row.waitFor()
-    expect(await row.textContent()).not.toContain('online')
     await page.context().setOffline(false)
-    await row.getByText('· online').waitFor({ timeout: 20_000 })
-    await page.keyboard.press('Escape')
-    await faces.waitFor()
+    await faces.waitFor({ timeout: 20_000 })
     await checkAndClose(page, { ignore: OFFLINE_ERRORS })
     await checkAndClose(other)
   })
@@ -312,6 +317,9 @@ describe('connection', () => {
     lose()
     await page.locator('.banner').getByText('Offline.').waitFor()
     await faces.waitFor({ state: 'detached', timeout: 3_000 })
+    await page.getByRole('button', { name: 'Share' }).click()
+    await memberRow(page, board.grace).waitFor()
+    expect(await memberRow(page, board.grace).textContent()).not.toContain('· online')
     await checkAndClose(page, { ignore: OFFLINE_ERRORS })
     await checkAndClose(other)
   })

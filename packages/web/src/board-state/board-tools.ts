@@ -10,7 +10,7 @@ import { type Day, dayNames } from '../ui/days.ts'
 import { openLayers } from '../ui/layers.ts'
 import { type PersonColors, personColor, personColors } from '../ui/people.tsx'
 import { serverLimits } from '../ui/server-limits.ts'
-import { Store } from '../ui/store.ts'
+import { Store, useStore } from '../ui/store.ts'
 import { showToast, type ToastAction } from '../ui/toasts.ts'
 import { setBoardArchived } from './archive-board.ts'
 import { type CardPlacement, type Direction, findCard, positionAt, stepPlacement } from './board-model.ts'
@@ -71,6 +71,8 @@ export class BoardTools {
   /** Cards that are shown although the filter hides them, until the filter changes. */
   readonly revealed = new Store<ReadonlySet<string>>(new Set())
   readonly picker = new Store<OpenPicker | undefined>(undefined)
+  /** Whether the page shows that it is offline. */
+  readonly isOffline = new Store(false)
   /** Navigates within the client. */
   readonly navigate: (path: string) => void
   private state: BoardState
@@ -110,9 +112,9 @@ export class BoardTools {
     this.hideRedo()
     return this.state.change(name, input, options)
   }
-  /** The users who are connected to the board. Unknown while offline. */
+  /** The users who are connected to the board. Unknown while offline. A component uses `usePresence`. */
   get presence(): BoardState['presence'] {
-    return navigator.onLine ? this.state.presence : []
+    return this.isOffline.get() ? [] : this.state.presence
   }
   get status(): BoardState['status'] {
     return this.state.status
@@ -383,6 +385,13 @@ export function useTools(): BoardTools {
   const tools = useContext(Context)
   if (!tools) throw new Error('useTools must be used on a board page')
   return tools
+}
+
+/** The users who are connected to the board. Renders again when the page shows that it is offline. */
+export function usePresence(): BoardState['presence'] {
+  const tools = useTools()
+  useStore(tools.isOffline)
+  return tools.presence
 }
 
 const isArchived = ({ archived_at }: FullBoard): boolean => archived_at != null

@@ -83,7 +83,7 @@ export function BoardHead({ view, state, connection, text }: BoardHeadProps) {
           <Heading title={view.title} />
         </div>
       )}
-      <FacePile view={view} isOffline={connection.kind === 'offline'} onOpen={() => go('members')} />
+      <FacePile view={view} onOpen={() => go('members')} />
       <ConnectionPill connection={connection} />
       <span className="spacer" />
       <FilterBar view={view} text={text} />

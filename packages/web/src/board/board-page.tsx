@@ -1,7 +1,7 @@
 import type { Card, Column, FullBoard } from '@lockstep/client'
 import { localQueue } from '@lockstep/client/live'
 import { type BoardState, useBoard } from '@lockstep/client/react'
-import { useDeferredValue, useEffect, useMemo, useState } from 'react'
+import { useDeferredValue, useEffect, useLayoutEffect, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useReadCard } from '../bell/unread.ts'
 import { boardApi } from '../board-state/board-api.ts'
@@ -145,7 +145,11 @@ interface OpenBoardProps {
 
 function OpenBoard({ view, state, text, isFiltered, shownIn }: OpenBoardProps) {
   const connection = useConnection(state)
-  const { isOwner } = useTools()
+  const tools = useTools()
+  const { isOwner } = tools
+  const isOffline = connection.kind === 'offline'
+  // Before the browser paints the banner.
+  useLayoutEffect(() => tools.isOffline.set(isOffline), [tools, isOffline])
   return (
     <>
       <BoardHead view={view} state={state} connection={connection} text={text} />

@@ -1,6 +1,6 @@
 import type { FullBoard } from '@lockstep/client'
 import { Fragment } from 'react'
-import { useTools } from '../board-state/board-tools.ts'
+import { usePresence, useTools } from '../board-state/board-tools.ts'
 import { Avatar, initialsOf, nameOf } from '../ui/people.tsx'
 import { t } from './messages.ts'
 
@@ -9,15 +9,13 @@ const MOST = 5
 
 interface FacePileProps {
   view: FullBoard
-  /** While offline it is unknown who is connected. */
-  isOffline: boolean
   onOpen: () => void
 }
 
 /** All members, those who have the board open first and with a dot. Opens the list of members. */
-export function FacePile({ view, isOffline, onOpen }: FacePileProps) {
+export function FacePile({ view, onOpen }: FacePileProps) {
   const tools = useTools()
-  const present = new Set(isOffline ? [] : tools.presence.map(({ user_id }) => user_id))
+  const present = new Set(usePresence().map(({ user_id }) => user_id))
   const people = view.members
     .map(({ user }) => user)
     .toSorted((one, other) => Number(present.has(other.id)) - Number(present.has(one.id)))

@@ -1,5 +1,5 @@
 import type { FullBoard } from '@lockstep/client'
-import { useTools } from '../board-state/board-tools.ts'
+import { usePresence } from '../board-state/board-tools.ts'
 import { toggleFilter } from '../board-state/filter-address.ts'
 import { Avatar, nameOf } from '../ui/people.tsx'
 import { Popover } from '../ui/popover.tsx'
@@ -9,13 +9,13 @@ import { shownPerson } from './shown-person.ts'
 
 /** Name and role of a member, and a filter for their cards. */
 export function PersonPopover({ view }: { view: FullBoard }) {
-  const tools = useTools()
+  const presence = usePresence()
   const person = useStore(shownPerson)
   const member = view.members.find(({ user_id }) => user_id === person?.user_id)
   if (!person || !member) return null
   const { user, role } = member
   const close = () => shownPerson.set(undefined)
-  const isOnline = tools.presence.some(({ user_id }) => user_id === user.id)
+  const isOnline = presence.some(({ user_id }) => user_id === user.id)
   return (
     <Popover label={nameOf(user)} anchor={person.anchor} onClose={close}>
       <div className="person">

@@ -1,6 +1,6 @@
 import type { User } from '@lockstep/client'
 import { type RefObject, useEffect, useRef, useState } from 'react'
-import { useTools } from '../board-state/board-tools.ts'
+import { usePresence, useTools } from '../board-state/board-tools.ts'
 import type { PanelProps } from '../board-state/panel-props.ts'
 import { hasLetterKeys } from '../preferences.ts'
 import { announce } from '../ui/announcer.tsx'
@@ -28,7 +28,7 @@ export function MembersDialog({ view }: PanelProps) {
   }, [])
   // On an archived board, members can only be removed or leave.
   const mayAdd = tools.isOwner && !tools.isReadOnly
-  const online = new Set(tools.presence.map(({ user_id }) => user_id))
+  const online = new Set(usePresence().map(({ user_id }) => user_id))
   const invited = [...changes.pending.values()].flatMap((each) => (each.what === 'invitation' ? [each.user] : []))
   return (
     <Dialog title={t.membersOf({ board: view.title })} onClose={() => tools.close()}>
