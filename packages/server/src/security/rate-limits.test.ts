@@ -537,7 +537,8 @@ describe('a Redis that fails', () => {
     const quiet = { info: () => {}, warn: () => {} }
     const limitsOf = (allowed: typeof ones) => new RateLimits({ redisUrl: store.url, secrets: [MARK], allowed }, quiet)
     const limits = limitsOf(ones)
-    const daily = limitsOf({ ...ones, search: 100 })
+    // A search counts by minute and by day.
+    const [byMinute, byDay] = [limitsOf({ ...ones, search_day: 100 }), limitsOf({ ...ones, search: 100 })]
     const failure = async (count: FailureCount) => {
       const excess = await count.require().catch((problem: unknown) => problem)
       await count.report(false)
@@ -550,8 +551,8 @@ describe('a Redis that fails', () => {
       registration: () => limits.registration(HOME),
       bad_payload: () => failure(limits.badPayloads(HOME)),
       invalid_link: () => failure(limits.invalidLinks(HOME)),
-      search: () => limits.search('ada'),
-      search_day: () => daily.search('ada'),
+      search: () => byMinute.search('ada'),
+      search_day: () => byDay.search('ada'),
       new_token: () => limits.newToken('ada'),
       unknown_token: () => failure(limits.unknownTokens(HOME)),
       webhook_change: () => limits.webhookChange('ada'),
@@ -562,7 +563,7 @@ describe('a Redis that fails', () => {
     const outcomes: Record<string, [boolean, boolean]> = {}
     for (const [limit, attempt] of Object.entries(attempts))
       outcomes[limit] = [(await attempt(1)) === undefined, (await attempt(2)) instanceof Problem]
-    for (const each of [limits, daily]) each.close()
+    for (const each of [limits, byMinute, byDay]) each.close()
     // Requests are counted by address in the process, whether Redis replies or not.
     const expected = Object.keys(attempts).map((limit) => [limit, [true, limit !== 'upgrade']])
     expect(outcomes).toEqual(Object.fromEntries(expected))
