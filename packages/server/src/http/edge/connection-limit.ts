@@ -75,12 +75,9 @@ function startLater(socket: Socket, waitMs: number, start: () => void) {
   const timer = setTimeout(() => {
     socket.off('error', ignore)
     start()
-    socket.resume()
   }, waitMs)
-  socket
-    .pause()
-    .on('error', ignore)
-    .once('close', () => clearTimeout(timer))
+  // Without a listener, a client that resets its connection would end the process.
+  socket.on('error', ignore).once('close', () => clearTimeout(timer))
 }
 
 /** The soft limit of the process. If it cannot be read, connections are not limited. */
