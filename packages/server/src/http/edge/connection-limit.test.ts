@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { freePort } from '@lockstep/testing/ports'
 import { eventually } from '@lockstep/testing/processes'
 import { startService } from '@lockstep/testing/service'
@@ -34,8 +35,10 @@ async function serverFor(isByAddress: boolean, maxFiles = 50) {
   const stop = limitConnections(server, { isByAddress, log, maxFiles })
   const port = await freePort()
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  stops.push(stop, () => new Promise((resolve) => server.close(resolve)))
-  return { ...connectionsTo(port), port, warnings, received }
+  const close = () => new Promise((resolve) => server.close(resolve))
+  stops.push(stop, close)
+  const connections = () => new Promise((resolve) => server.getConnections((_error, count) => resolve(count)))
+  return { ...connectionsTo(port), port, warnings, received, close, connections }
 }
 
 function connectionsTo(port: number) {
@@ -109,6 +112,39 @@ test('[LOAD-13] a client that disconnects while its connection waits affects no 
   for (const socket of sockets.slice(30, 60)) socket.resetAndDestroy()
   expect(await first).toBeGreaterThanOrEqual(30)
   await eventually('one more', async () => (await open('127.0.0.1', 1)) === 1)
+})
+
+/** Opens connections that send nothing; all but the first 20 wait. Returns the last ten, which wait for 0.2 seconds or more. */
+async function openSilent({ port, connections }: Awaited<ReturnType<typeof serverFor>>): Promise<Socket[]> {
+  const opened = Array.from({ length: 40 }, () => connect({ port, host: '127.0.0.1', allowHalfOpen: true }))
+  stops.push(() => {
+    for (const socket of opened) socket.destroy()
+  })
+  for (const socket of opened) socket.on('error', () => {}).resume()
+  await eventually('the server has accepted them', async () => (await connections()) === opened.length)
+  return opened.slice(30)
+}
+const closeOf = (socket: Socket) => new Promise<void>((resolve) => socket.once('end', () => resolve()))
+
+test('[LOAD-13] a connection that its client closed while it waited is closed', async () => {
+  const waiting = await openSilent(await serverFor(true, 5_000))
+  const closed = waiting.map(closeOf)
+  for (const socket of waiting) socket.end()
+  const late = setTimeout(9_000, 'late')
+  // The HTTP server would close it after the ten seconds in which it waits for the head of a request.
+  expect(await Promise.race([Promise.all(closed).then(() => 'in time'), late])).toBe('in time')
+})
+
+test('[LOAD-13] while the server closes, connections that wait get a response to their request, and others are closed', async () => {
+  const server = await serverFor(true, 5_000)
+  const silent = await openSilent(server)
+  const asking = silent.pop() as Socket
+  const response = once(asking, 'data')
+  const closed = silent.map(closeOf)
+  asking.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+  void server.close()
+  expect(String((await response)[0])).toMatch(/^HTTP\/1.1 200 /)
+  await Promise.all(closed)
 })
 
 test('[LOAD-13] a service limits the connections of an address, and logs it with its open-files limit', async () => {

@@ -64,10 +64,17 @@ export function limitConnections(server: Server, limits: ConnectionLimits): () =
     if (isByAddress) opened.add(network, 1)
     socket.once('close', release)
     if (waitMs <= 0) start(socket)
-    else startLater(socket, waitMs, () => (server.listening ? start(socket) : socket.destroy()))
+    else startLater(socket, waitMs, () => (isUseful(server, socket) ? start(socket) : socket.destroy()))
   })
   return () => clearInterval(timer)
 }
+
+/**
+ * Not after its client has closed it, which the HTTP server would not notice anymore; and while the server closes, only with a
+ * request.
+ */
+const isUseful = (server: Server, socket: Socket) =>
+  !socket.readableEnded && (server.listening || socket.readableLength > 0)
 
 /** What the client sends meanwhile stays in the socket's buffer, which is limited, and in the kernel. */
 function startLater(socket: Socket, waitMs: number, start: () => void) {
