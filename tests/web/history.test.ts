@@ -275,6 +275,8 @@ describe('connection', () => {
 
   test('[WEB-134] offline, no other users are shown as present; after the reconnect they are', async () => {
     const board = await env.createBoard({ 'To do': ['one'] })
+    const params = { card_id: board.cards['one'] ?? '' }
+    await board.ada.api.call('assignCard', { params, body: { user_ids: [board.grace.id] } })
     const page = await env.openPage(board.ada, board.path)
     const other = await env.openPage(board.grace, board.path)
     const faces = page.getByRole('button', { name: `Members. Also here: ${board.grace.username}` })
@@ -289,9 +291,13 @@ describe('connection', () => {
     await online.waitFor({ timeout: 20_000 })
     await page.keyboard.press('Escape')
     await faces.waitFor()
+    await page.locator('.card [data-person-id]').click()
+    const popover = page.getByText(`${board.grace.username} · Member · online`)
+    await popover.waitFor()
     await page.context().setOffline(true)
     await page.locator('.banner').getByText('Offline.').waitFor()
     await faces.waitFor({ state: 'detached', timeout: 3_000 })
+    await popover.waitFor({ state: 'detached', timeout: 3_000 })
     await page.context().setOffline(false)
     await faces.waitFor({ timeout: 20_000 })
     await checkAndClose(page, { ignore: OFFLINE_ERRORS })

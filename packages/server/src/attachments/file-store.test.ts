@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { eventually } from '@lockstep/testing/processes'
 import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -43,7 +44,11 @@ test('[LOAD-11] chunks that wait for a connection are served fairly by user', as
 
 test('[LOAD-14] files of one user are limited to a rate, and those of others do not wait', async () => {
   const db = new Database({ url: service.databaseUrl, size: 4, onError: () => {} })
-  const files = new ChunkStore(db, { maxConcurrent: 4, bytesPerSecond: BYTES })
+  let fetched = 0
+  const onTransfer = (direction: string) => {
+    if (direction === 'fetched') fetched++
+  }
+  const files = new ChunkStore(db, { maxConcurrent: 4, bytesPerSecond: BYTES }, onTransfer)
   const key = { board_id: board.id, file_id: randomUUID() }
   async function* content() {
     yield Buffer.alloc(BYTES)
@@ -67,10 +72,26 @@ test('[LOAD-14] files of one user are limited to a rate, and those of others do 
   const other = files.pace('other', BYTES / 3).then(() => 'other')
   expect(await Promise.race([greedy, other])).toBe('other')
   await greedy
+  // A download waits before it reads, so that it holds no chunk meanwhile.
+  const waiting = files.pace('fourth', 2 * BYTES)
+  const download = files.get(key, { start: 0, end: BYTES }, 'fourth')[Symbol.asyncIterator]()
+  fetched = 0
+  const first = download.next()
+  await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 300))])
+  expect(fetched).toBe(0)
+  expect((await first).done).toBe(false)
+  await download.return?.()
   // A range of a byte counts as its chunk, 0.2 seconds' worth.
   const ranges = async () => {
     for (let i = 0; i < 5; i++) await fetchAs('third', 1)
   }
   expect(await timed(ranges)).toBeGreaterThan(500)
+  // A file smaller than a chunk counts as its size.
+  const small = { board_id: board.id, file_id: randomUUID() }
+  await files.put(small, Readable.from([Buffer.from('x')]), 'fifth')
+  const began = performance.now()
+  for (let i = 0; i < 100; i++) for await (const _ of files.get(small, { start: 0, end: 1 }, 'fifth'));
+  // As a chunk each, they would take 20 seconds.
+  expect(performance.now() - began).toBeLessThan(15_000)
   await db.close()
 })

@@ -13,7 +13,7 @@ export interface ChangeCost {
   boardBytes: number
 }
 
-/** Smaller changes are not charged: a user's rate of requests limits them. */
+/** Smaller changes are not charged: the limit of requests per user bounds them, by default to 6 MiB a second. */
 const LARGE_CHANGE_BYTES = 65_536
 const BYTES_PER_SECOND = 524_288
 /** Not delayed, so that a user can rename or move a column of a megabyte three times in a row. */

@@ -88,7 +88,7 @@ describe('lengths are checked before contents', () => {
     // Backtracking: this pattern takes seconds for a text that does not match.
     const read = inputReader(Type.Object({ text: Type.String({ maxLength: 3, pattern: '^(?:a+)+$' }) }))
     const began = performance.now()
-    expect(() => read({ text: `${'a'.repeat(27)}!` })).toThrow('at most 3 characters')
+    expect(() => read({ text: `${'a'.repeat(30)}!` })).toThrow('at most 3 characters')
     expect(performance.now() - began).toBeLessThan(1_000)
   })
 

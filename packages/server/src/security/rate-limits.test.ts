@@ -537,14 +537,17 @@ describe('a Redis that fails', () => {
     const quiet = { info: () => {}, warn: () => {} }
     const limitsOf = (allowed: typeof ones) => new RateLimits({ redisUrl: store.url, secrets: [MARK], allowed }, quiet)
     const limits = limitsOf(ones)
-    // A search counts by minute and by day.
+    // A search counts by minute and by day, and a request by user and, always in the process, by address.
     const [byMinute, byDay] = [limitsOf({ ...ones, search_day: 100 }), limitsOf({ ...ones, search: 100 })]
+    const byUser = limitsOf({ ...ones, request_address: 100 })
     const failure = async (count: FailureCount) => {
       const excess = await count.require().catch((problem: unknown) => problem)
       await count.report(false)
       return excess
     }
-    const attempts: Record<string, (n: number) => Promise<unknown>> = {
+    // Failed logins have their own tests above.
+    type Tested = Exclude<(typeof LIMITS)[number], 'failed_login' | 'request_address'>
+    const attempts: Record<Tested, (n: number) => Promise<unknown>> = {
       login: () => limits.loginAttempt('ada', HOME),
       failed_login_address: (n) => failure(limits.login(`account-${n}`, 'hash', CAFE)),
       wrong_password: () => failure(limits.passwordChange('ada', 'hash')),
@@ -557,15 +560,15 @@ describe('a Redis that fails', () => {
       unknown_token: () => failure(limits.unknownTokens(HOME)),
       webhook_change: () => limits.webhookChange('ada'),
       webhook_test: () => limits.webhookTest('webhook'),
-      request: async () => (await limits.request('ada', HOME)).excess,
+      request: async () => (await byUser.request('ada', HOME)).excess,
       upgrade: () => limits.upgrade(HOME),
     }
     const outcomes: Record<string, [boolean, boolean]> = {}
     for (const [limit, attempt] of Object.entries(attempts))
       outcomes[limit] = [(await attempt(1)) === undefined, (await attempt(2)) instanceof Problem]
-    for (const each of [limits, byMinute, byDay]) each.close()
-    // Requests are counted by address in the process, whether Redis replies or not.
-    const expected = Object.keys(attempts).map((limit) => [limit, [true, limit !== 'upgrade']])
+    for (const each of [limits, byMinute, byDay, byUser]) each.close()
+    const isCounted = (limit: string) => limit !== 'request' && limit !== 'upgrade'
+    const expected = Object.keys(attempts).map((limit) => [limit, [true, isCounted(limit)]])
     expect(outcomes).toEqual(Object.fromEntries(expected))
   })
 
