@@ -38,7 +38,7 @@ RUN mkdir -p root/usr/local/bin root/etc \
   && echo 'lockstep:x:65532:65532::/nonexistent:/nonexistent' > root/etc/passwd
 
 FROM scratch
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Lockstep" \
   org.opencontainers.image.description="Shared task boards on which everyone sees the same board, in the same order, always." \
@@ -51,7 +51,7 @@ COPY --from=server /build/node_modules/ /srv/lockstep/node_modules/
 COPY --from=server /build/packages/ /srv/lockstep/packages/
 COPY --from=web /build/packages/web/dist/ /srv/lockstep/packages/web/dist/
 WORKDIR /srv/lockstep
-ENV PATH=/usr/local/bin NODE_ENV=production ENVIRONMENT=production HOST=0.0.0.0 PORT=8000 UNREADY_SECONDS=5
+ENV REVISION=${REVISION} PATH=/usr/local/bin NODE_ENV=production ENVIRONMENT=production HOST=0.0.0.0 PORT=8000 UNREADY_SECONDS=5
 USER 65532:65532
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \

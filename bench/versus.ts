@@ -47,7 +47,7 @@ export interface VersusSize extends Pick<Size, 'postgres' | 'windowMs' | 'boards
   mostRounds: number
 }
 /** A version: its main module, and its functions to seed the tables. The working tree by default. */
-export interface Subject {
+interface Subject {
   main?: string
   seed?: typeof ownSeed
 }
@@ -63,7 +63,7 @@ export async function compareWith(commit: string, size: VersusSize, progress: Pr
   return await compare({ before: { main: old.main, seed }, after: {} }, size, progress)
 }
 
-export async function compare(
+async function compare(
   subjects: Record<Version, Subject>,
   size: VersusSize,
   progress: Progress,
@@ -245,5 +245,5 @@ const isNarrow = ({ ratio, low, high }: Ratio) => high - ratio <= MOST_WIDTH && 
 
 const percent = (ratio: number) => `${ratio >= 1 ? '+' : '−'}${(Math.abs(ratio - 1) * 100).toFixed(1)} %`
 /** A comparison in one line. */
-export const describeComparison = ({ operation, measure, ms, ratio, low, high, rounds, verdict }: Comparison) =>
+const describeComparison = ({ operation, measure, ms, ratio, low, high, rounds, verdict }: Comparison) =>
   `${operation}, CPU of ${measure}: ${rounded(ms.before)} → ${rounded(ms.after)} ms, ${percent(ratio)} (95 %: ${percent(low)} to ${percent(high)}, ${rounds} rounds): ${verdict}`

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { brokenImports, readImports } from './architecture.ts'
 import { checkMigrations } from './migrations.ts'
-import { checkRepositoryAges } from './release-dates.ts'
-import { checkRepositoryRules, checkRepositoryWeaknesses } from './rules.ts'
+import { checkRepositoryRules } from './rules.ts'
 import { checkSizes } from './sizes.ts'
+import { missingPaths } from './suites.ts'
 
 /** A step of the check: a command that must succeed, or a function that returns problems. */
 type Step = [name: string, run: string[] | (() => string[])]
@@ -15,8 +15,8 @@ const steps: Step[] = [
   ['types of the web client', ['tsc', '-p', 'packages/web']],
   ['architecture', () => brokenImports(readImports())],
   ['rules and tests', checkRepositoryRules],
-  ['known weaknesses and tests', checkRepositoryWeaknesses],
   ['migrations', () => checkMigrations()],
+  ['paths of the test suites', () => missingPaths()],
   ['generated files', ['node', 'scripts/generate.ts', '--check']],
   ['sizes', checkSizes],
   ['published client', ['node', 'scripts/build-client.ts', '--check']],
@@ -26,7 +26,6 @@ const steps: Step[] = [
     'API documents',
     ['redocly', 'lint', 'docs/api/openapi.json', 'docs/api/asyncapi.json', '--config', 'docs/api/redocly.yaml'],
   ],
-  ['age of dependencies', checkRepositoryAges],
   ['dependency audit', audit],
 ]
 

@@ -1,5 +1,5 @@
 import { type Client, createClient, isLockstepError } from '@lockstep/client'
-import { dayAfter } from '../packages/cli/src/days.ts'
+import { addDays, localDay } from '../packages/client/src/days/index.ts'
 import { archivedCard, board, columns, type DemoCard, labels, type PersonName, people, rule } from './demo-cards.ts'
 
 type Ids = Record<string, string>
@@ -65,7 +65,7 @@ async function addCard(
   labelIds: Ids,
   userIds: Ids,
 ) {
-  const due_on = dueInDays === undefined ? null : dayAfter(dueInDays)
+  const due_on = dueInDays === undefined ? null : addDays(localDay(new Date()), dueInDays)
   const { id: card_id } = await client.createCard({ ...column, title, description, due_on })
   for (const name of labels) await client.addCardLabel({ card_id, label_id: idIn(labelIds, name) })
   if (assignees.length > 0) await client.assignCard({ card_id, user_ids: assignees.map((name) => idIn(userIds, name)) })

@@ -49,13 +49,19 @@ const cards: Record<TutorialCardName, DemoCard> = {
     description:
       'The demo printed two links: you are Ada in one window and Grace in the other. Move a card in one, and watch the other.',
     assignees: ['ada', 'grace'],
+    dueInDays: 1,
     comments: [
       { by: 'ada', text: '@grace can you see this comment? It arrived without a reload.' },
       { by: 'grace', text: 'Yes, and it is in my inbox. @ada **look at yours**.' },
     ],
   },
   network: { ...tutorialCards.network, assignees: ['ada'], dueInDays: -1 },
-  items: { ...tutorialCards.items, assignees: ['grace'], dueInDays: 3 },
+  items: {
+    ...tutorialCards.items,
+    assignees: ['grace'],
+    dueInDays: 3,
+    comments: [{ by: 'grace', text: '@ada the first item is done. Can you take the second?' }],
+  },
   twoWindows: { ...tutorialCards.twoWindows, assignees: ['ada', 'grace'] },
   undo: { ...tutorialCards.undo, assignees: ['grace'] },
   opened: { ...tutorialCards.opened, assignees: ['ada'] },

@@ -2,11 +2,13 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import type { Token } from '@lockstep/client'
 import { buildApp } from '../packages/server/src/app.ts'
 import { readConfig } from '../packages/server/src/config/read-config.ts'
 import { ensureDatabase, migrate } from '../packages/server/src/database/migrations/migrate.ts'
 import { exitWithUsage, readArguments } from '../packages/server/src/platform/command-line.ts'
 import { createLogger } from '../packages/server/src/telemetry/logger.ts'
+import { loginOf } from '../packages/web/src/login.ts'
 import { buildWeb, isWebBuilt } from './build-web.ts'
 import { makeDemoBoard } from './demo-board.ts'
 import { people } from './demo-cards.ts'
@@ -60,8 +62,8 @@ async function start() {
   console.log(`
 Lockstep is ready. Two users share a board: open both links side by side.
 
-  Ada    ${baseUrl}/app/demo/ada
-  Grace  http://localhost:${port}/app/demo/grace
+  Ada    ${baseUrl}/demo/ada
+  Grace  http://localhost:${port}/demo/grace
 
 The two host names have separate cookies, so one browser can be logged in as both users.
 
@@ -113,19 +115,32 @@ async function listen(databaseUrl: string, port: number, addRoutes: (app: App) =
   await app.listen({ host: 'localhost', port })
 }
 
-/** Adds a link for each user that logs them in like the login form, and redirects to the board. */
+/** Adds a page for each user that logs them in like the login form, and continues to the board. */
 function addSignIn(app: App, password: string, board_id: Promise<string>) {
   for (const { username, email } of Object.values(people)) {
-    app.get(`/app/demo/${username}`, async (_request, reply) => {
-      const { headers } = await app.inject({
+    app.get(`/demo/${username}`, async (_request, reply) => {
+      const { headers, ...response } = await app.inject({
         method: 'POST',
         url: '/auth/login',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         payload: new URLSearchParams({ username: email, password, cookie: 'true' }).toString(),
       })
+      const board = `/app/b/${await board_id}`
+      reply.header('cache-control', 'no-store')
       // No cookie if the visitor has changed the password; the client then shows the login.
-      if (headers['set-cookie'] !== undefined) reply.header('set-cookie', headers['set-cookie'])
-      return reply.header('cache-control', 'no-store').redirect(`/app/b/${await board_id}`)
+      if (headers['set-cookie'] === undefined) return reply.redirect(board)
+      const login = JSON.stringify(loginOf(response.json<Token>()))
+      const nonce = randomBytes(16).toString('base64')
+      return reply
+        .header('set-cookie', headers['set-cookie'])
+        .header('content-security-policy', `default-src 'none'; script-src 'nonce-${nonce}'`)
+        .type('text/html; charset=utf-8')
+        .send(
+          `<!doctype html><title>Lockstep</title><script nonce="${nonce}">
+          localStorage.setItem('lockstep/login', ${JSON.stringify(login)})
+          location.replace('${board}')
+        </script>`,
+        )
     })
   }
 }

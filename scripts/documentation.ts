@@ -24,11 +24,11 @@ export function readFiles(): string[] {
 }
 
 const FENCE = /^( *)(```+)(.*)\n([\s\S]*?)^\1\2 *$/gm
-export interface Block {
+interface Block {
   language: string
   lines: string[]
 }
-export const blocksOf = (text: string): Block[] =>
+const blocksOf = (text: string): Block[] =>
   [...text.matchAll(FENCE)].map(([, indent = '', , info = '', body = '']) => ({
     language: info.trim().split(' ')[0] ?? '',
     lines: body.split('\n').map((line) => line.slice(indent.length)),
@@ -38,7 +38,7 @@ const spansOf = (text: string) => [...proseOf(text).matchAll(/`([^`]+)`/g)].map(
 const flat = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
 
 /** The anchors of a page, as GitHub derives them from headings. */
-export function anchorsOf(text: string): Set<string> {
+function anchorsOf(text: string): Set<string> {
   const seen = new Map<string, number>()
   return new Set(
     [...proseOf(text).matchAll(/^#{1,6} +(.+)$/gm)].map(([, heading = '']) => {
@@ -155,22 +155,29 @@ export function unknownScripts(pages: Map<string, string>, scripts: Record<strin
   })
 }
 
-/** How many lines of the README count as its first screen. */
-const FIRST_LINES = 45
-const required: [what: string, pattern: RegExp][] = [
-  ['what it is', /\bboards?\b/],
-  ['for whom it is', /\bfor\b[^.]*\b(developers|operators|teams|people)\b/i],
-  ['what it guarantees', /\b(guarantees|promises)\b/i],
-  ['how to start', /```sh\n[^`]*npm run demo/],
-  ['a picture', /!\[[^\]]+\]\([^)]+\)/],
-]
-
-/** What the first screen of the README lacks. */
-export function missingAtFirst(readme: string): string[] {
-  const first = readme.split('\n').slice(0, FIRST_LINES).join('\n')
-  return required
-    .filter(([, pattern]) => !pattern.test(first))
-    .map(([what]) => `the first screen of the README lacks ${what}`)
+interface Program {
+  /** What is before the name of a command. */
+  called: RegExp
+  /** The options of each command. */
+  commands: Record<string, string[]>
+}
+/** Commands of these programs that do not exist, and options that their commands do not have. */
+export function unknownOptions(pages: Map<string, string>, programs: Program[]): string[] {
+  return [...pages].flatMap(([page, text]) => {
+    const code = [...spansOf(text), ...blocksOf(text).flatMap(({ lines }) => lines)]
+    return programs.flatMap(({ called, commands }) =>
+      code.flatMap((line) =>
+        [...line.matchAll(new RegExp(`(${called.source})([a-z][\\w-]*)([^|&;#]*)`, 'g'))].flatMap(
+          ([, prefix = '', name = '', rest = '']) => {
+            const options = commands[name]
+            if (!options) return [`${page}: unknown command: ${prefix}${name}`]
+            const unknown = (rest.match(/(?<=\s)--[a-z][\w-]*/g) ?? []).filter((option) => !options.includes(option))
+            return unknown.map((option) => `${page}: unknown option: ${prefix}${name} ${option}`)
+          },
+        ),
+      ),
+    )
+  })
 }
 
 /** Pages that the index links neither directly nor by their folder. */

@@ -14,6 +14,7 @@ import { aim, criteria, limits, report } from '../packages/web/src/settings/acce
 import { shortcuts } from '../packages/web/src/shortcuts/shortcut-table.ts'
 import { clientModel } from './client-model.ts'
 import { clientCalls, clientTable, clientTypes } from './client-types.ts'
+import { FULL_RUN_PAGE, fullRunPage } from './full-run.ts'
 import { PAGE, proofPage, readResults } from './proof-page.ts'
 
 /**
@@ -29,6 +30,7 @@ const generated: Record<string, () => string | Promise<string>> = {
   'docs/shortcuts.md': shortcutTables,
   'docs/accessibility.md': accessibilityStatement,
   [PAGE]: () => proofPage(readResults()),
+  [FULL_RUN_PAGE]: fullRunPage,
   'packages/client/src/types.gen.ts': clientTypes,
   'packages/client/src/calls.gen.ts': clientCalls,
   'packages/client/src/operations.gen.ts': clientTable,
@@ -185,7 +187,7 @@ async function tableTypes(): Promise<string> {
       '--url',
       url.href,
       '--exclude-pattern',
-      '{kysely_*,schema_migrations}',
+      'schema_migrations',
       '--print',
       '--log-level',
       'error',

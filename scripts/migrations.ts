@@ -13,7 +13,7 @@ const FOLDER = 'packages/server/migrations'
 const CONFIG = `${FOLDER}/squawk.toml`
 
 /** The baseline creates the tables in an empty database: the rules for changing a database in use do not apply. */
-const BASELINE = '0001_baseline'
+const BASELINE = '0001_schema'
 
 /** Squawk rules that a phase may break, because that is its purpose. Our own rule checks that NOT NULL was validated before. */
 const allowed: Record<MigrationPhase, string[]> = {

@@ -10,6 +10,8 @@ export interface Run {
   seconds: number
   machine: string
   violations: string[]
+  /** Bounds on time that were missed, which are reported and not judged. */
+  missedTimes?: string[]
   /** The caption of its picture, `docs/proof/<suite>.svg`. */
   picture?: string
   figures: Figure[]

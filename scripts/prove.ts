@@ -42,7 +42,7 @@ async function run(name: string): Promise<number> {
   const commit = git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', 'packages') ? ' with changes' : '')
   const module = new URL(`../tests/prove/${name}.ts`, import.meta.url)
   const { prove } = (await import(module.href)) as { prove: (progress: Progress) => Promise<Report> }
-  const { figures, violations, picture } = await prove(progress)
+  const { figures, violations, missedTimes = [], picture } = await prove(progress)
   if (picture) writeFileSync(`docs/proof/${name}.svg`, picture.svg)
   const results = {
     ...readResults(),
@@ -53,6 +53,7 @@ async function run(name: string): Promise<number> {
       seconds: secondsSince(),
       machine: `${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.versions.node}`,
       violations,
+      ...(missedTimes.length > 0 && { missedTimes }),
       ...(picture && { picture: picture.caption }),
       figures,
     },

@@ -1,14 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { newChangelog } from './changelog.ts'
+import { missingSuites, sourcesHash } from './full-run.ts'
 
 const HELP = `npm run release -- <version> [options]
 
 Prepares a release: sets the version everywhere, moves the unreleased changes of the changelog below a heading, generates the
-documents, and builds and packs the two packages and the image. Commit, tag and publish the result.
+documents, and builds and packs the two packages. Commit, tag and publish the result.
 
-  --repository <url>   HTTPS address of the repository, for the packages; kept in package.json, so needed once
+  --repository <url>   HTTPS address of the repository, for the packages; kept in package.json. Without it they name none.
   --out <folder>       folder for the packages (default: release)
   --help               show this help`
 
@@ -19,8 +20,16 @@ const VERSIONED = [
   'packages/cli/README.md',
   'packages/cli/src/doctor.test.ts',
   'deploy/kubernetes/example/kustomization.yaml',
+  'deploy/prometheus/alerts.test.yml',
   'compose.yaml',
+  'Dockerfile',
   'README.md',
+  'docs/deploying.md',
+  'docs/running.md',
+  'tests/previous-version.ts',
+  'examples/bot/package.json',
+  'examples/react-board/package.json',
+  'examples/webhook-receiver/package.json',
 ]
 const PACKAGES = ['client', 'cli']
 
@@ -44,28 +53,34 @@ function release() {
   })
   if (values.help) return console.log(HELP)
   const [version = ''] = positionals
-  const { version: current, repository = values.repository } = readJson('package.json')
+  const { version: current, repository: known } = readJson('package.json')
+  const repository: string | undefined = values.repository ?? known
   checkVersion(version, current)
-  if (!URL.canParse(repository ?? '') || !repository.startsWith('https://'))
-    throw new Error('Say where the repository is: --repository https://…')
+  if (repository !== undefined && !(URL.canParse(repository) && repository.startsWith('https://')))
+    throw new Error('The address of the repository must begin with https://.')
   if (run('git', 'status', '--porcelain') !== '') throw new Error('There are uncommitted changes: commit them first.')
+  const missing = missingSuites(sourcesHash())
+  if (missing.length > 0)
+    throw new Error(
+      `These suites have not passed for these sources: ${missing.join(', ')}. Run npm run test:full first.`,
+    )
   // First, because it fails if there is nothing to release.
   writeFileSync('CHANGELOG.md', newChangelog(read('CHANGELOG.md'), version, new Date().toISOString().slice(0, 10)))
 
-  setVersions(current, version, values.repository ?? repository)
+  setVersions(current, version, repository)
   run('node', 'scripts/generate.ts')
   mkdirSync(values.out, { recursive: true })
   for (const name of PACKAGES) {
     run('node', `scripts/build-${name}.ts`, '--check')
     run('npm', 'pack', `./packages/${name}/dist`, '--pack-destination', values.out)
   }
-  run('npm', 'run', '--if-present', 'image')
   console.log(`Version ${version} is ready; the packages are in ${values.out}. Next:
 
   git commit --all --message "chore: release ${version}" && git tag v${version}
-  npm publish --provenance --access public <package>, for each package in ${values.out}
+  npm publish ${repository === undefined ? '' : '--provenance '}--access public <package>, for each package in ${values.out}
+  docker build --build-arg REVISION=$(git rev-parse HEAD) --tag lockstep:${version} .
 
-Then set tests/previous-version.ts to this version and its commit.`)
+Then empty \`laterFields\` in tests/previous-version.ts.`)
 }
 
 function checkVersion(version: string, current: string) {
@@ -74,7 +89,7 @@ function checkVersion(version: string, current: string) {
     throw new Error(`${version} is not newer than the current version, ${current}.`)
 }
 
-function setVersions(current: string, version: string, repository: string) {
+function setVersions(current: string, version: string, repository: string | undefined) {
   for (const file of ['package.json', ...globSync('packages/*/package.json')])
     writeJson(file, { ...readJson(file), version, ...(file === 'package.json' && { repository }) })
   const lock = readJson('package-lock.json')
@@ -83,7 +98,7 @@ function setVersions(current: string, version: string, repository: string) {
   for (const [path, entry] of Object.entries<{ version?: string }>(lock.packages))
     if (!path.includes('node_modules/') && entry.version === current) entry.version = version
   writeJson('package-lock.json', lock)
-  for (const file of VERSIONED.filter((each) => existsSync(each))) {
+  for (const file of VERSIONED) {
     const text = read(file)
     if (!text.includes(current))
       throw new Error(`${file} does not contain the version ${current}: adapt scripts/release.ts.`)

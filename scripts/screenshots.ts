@@ -13,7 +13,7 @@ import { makeDemoBoard } from './demo-board.ts'
 
 const PASSWORD = 'hush-hush correct horse of the screenshots'
 /** Shown in the README. */
-const SHOWN = ['board-offline-wide-dark', 'card-editing-wide-light', 'board-phone-light']
+const SHOWN = ['board-offline-wide-dark', 'card-comments-wide-light', 'inbox-medium-light', 'board-phone-light']
 const PICTURES = fileURLToPath(new URL('../docs/pictures/', import.meta.url))
 const FOLDER = fileURLToPath(new URL('pictures/', OUTPUT))
 

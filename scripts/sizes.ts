@@ -8,8 +8,8 @@ const REACT = './packages/client/src/react/index.ts'
 /** Maximum gzipped sizes of the client in bytes. A live board needs the calls, and the React binding both. */
 const limits: [name: string, entries: string[], limit: number][] = [
   ['calls', [HTTP], 6_000],
-  ['calls and live board', [HTTP, LIVE], 15_600],
-  ['calls, live board and React binding', [HTTP, LIVE, REACT], 16_700],
+  ['calls and live board', [HTTP, LIVE], 15_700],
+  ['calls, live board and React binding', [HTTP, LIVE, REACT], 16_800],
 ]
 
 /** Prints the bundled and minified size of each part, and returns those above their limit. */

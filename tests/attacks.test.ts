@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { operations } from '@lockstep/contract'
 import type { BoardAccess, Operation } from '@lockstep/contract/operation'
 import { type ApiResponse, type Failure, sendingOf } from '@lockstep/testing/client'
-import { contentHash, furnish, type Known, propertiesOf, validInput } from '@lockstep/testing/input-generator'
+import { furnish, type Known, lastChange, propertiesOf, validInput } from '@lockstep/testing/input-generator'
+import { sampleOf } from '@lockstep/testing/sample'
 import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -66,44 +67,47 @@ describe('the parent of a resource', () => {
     'comment_id',
   ] as const
 
-  test.each(writing)('[ACCESS-5] [REQ-5] [V02] %s ignores a parent id in the body', async (name, operation) => {
-    const own = await newBoardOf(owner)
-    const sibling = await newBoardOf(owner, { board_id: own['board_id'] })
-    const { path, body } = validInput(name, operation, own)
-    const declared = propertiesOf(operation.body)
-    for (const elsewhere of [sibling, other, foreign]) {
-      const claims = parents.flatMap((parent) => [
-        [parent, elsewhere[parent]],
-        [parent.replace('_id', ''), { id: elsewhere[parent] }],
-      ])
-      const more = {
-        rank: 7,
-        parent_id: elsewhere['card_id'],
-        cards: [{ id: elsewhere['card_id'] }],
-        items: [],
-        labels: [],
+  test.each(sampleOf(writing, 5))(
+    '[ACCESS-5] [REQ-5] [V02] %s ignores a parent id in the body',
+    async (name, operation) => {
+      const own = await newBoardOf(owner)
+      const sibling = await newBoardOf(owner, { board_id: own['board_id'] })
+      const { path, body } = validInput(name, operation, own)
+      const declared = propertiesOf(operation.body)
+      for (const elsewhere of [sibling, other, foreign]) {
+        const claims = parents.flatMap((parent) => [
+          [parent, elsewhere[parent]],
+          [parent.replace('_id', ''), { id: elsewhere[parent] }],
+        ])
+        const more = {
+          rank: 7,
+          parent_id: elsewhere['card_id'],
+          cards: [{ id: elsewhere['card_id'] }],
+          items: [],
+          labels: [],
+        }
+        const fields = Object.entries({ ...Object.fromEntries(claims), ...more }).filter(
+          ([field]) => !(field in declared),
+        )
+        const id = 'id' in declared ? { id: randomUUID() } : {}
+        const json = { ...Object.fromEntries(fields), ...(body as object), ...id }
+        const before = await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))
+
+        const response = await owner.api.request(operation.method, path, sendingOf(operation.body_type, json))
+
+        expect(response.status).toBe(operation.returns.status)
+        expect(await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))).toEqual(before)
+        const shown = response.body as Record<string, unknown>
+        for (const parent of parents)
+          if (parent in shown && !(parent in declared)) expect([parent, shown[parent]]).toEqual([parent, own[parent]])
+        expect(shown['rank']).not.toBe(7)
+        if (elsewhere !== sibling) for (const parent of parents) expect(response.text).not.toContain(elsewhere[parent])
+        // A card can be restored again after it was archived again.
+        if (name === 'restoreRemoved')
+          await owner.api.call('archiveCard', { params: { card_id: own['removed_id'] as string } })
       }
-      const fields = Object.entries({ ...Object.fromEntries(claims), ...more }).filter(
-        ([field]) => !(field in declared),
-      )
-      const id = 'id' in declared ? { id: randomUUID() } : {}
-      const json = { ...Object.fromEntries(fields), ...(body as object), ...id }
-      const before = await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))
-
-      const response = await owner.api.request(operation.method, path, sendingOf(operation.body_type, json))
-
-      expect(response.status).toBe(operation.returns.status)
-      expect(await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))).toEqual(before)
-      const shown = response.body as Record<string, unknown>
-      for (const parent of parents)
-        if (parent in shown && !(parent in declared)) expect([parent, shown[parent]]).toEqual([parent, own[parent]])
-      expect(shown['rank']).not.toBe(7)
-      if (elsewhere !== sibling) for (const parent of parents) expect(response.text).not.toContain(elsewhere[parent])
-      // A card can be restored again after it was archived again.
-      if (name === 'restoreRemoved')
-        await owner.api.call('archiveCard', { params: { card_id: own['removed_id'] as string } })
-    }
-  })
+    },
+  )
 
   test('[ACCESS-4] the hash of a board changes with that board only', async () => {
     const [one, two] = [await newBoardOf(owner), await newBoardOf(owner)]
@@ -126,9 +130,9 @@ describe('rejected without changes', () => {
     async (name, operation) => {
       const { on } = operation.access as BoardAccess
       const { path, body: json } = validInput(name, operation, { ...here, [`${on}_id`]: foreign[`${on}_id`] })
-      const before = await contentHash(service)
+      const before = await lastChange(service)
       expect(codeOf(await owner.api.request(operation.method, path, { json }))).toBe('not_a_member')
-      expect(await contentHash(service)).toBe(before)
+      expect(await lastChange(service)).toBe(before)
     },
   )
 
@@ -227,9 +231,9 @@ describe('rejected without changes', () => {
   })
 
   test.each(refusals)('[ACCESS-2] [ACCESS-4] [ACCESS-5] %s', async (_, code, send) => {
-    const before = await contentHash(service)
+    const before = await lastChange(service)
     expect(codeOf(await send())).toBe(code)
-    expect(await contentHash(service)).toBe(before)
+    expect(await lastChange(service)).toBe(before)
   })
 
   const withId = Object.entries<Operation>(operations).filter(
@@ -240,12 +244,12 @@ describe('rejected without changes', () => {
     async (name, operation) => {
       const kind = name.replace('create', '').toLowerCase()
       for (const place of [other, foreign]) {
-        const before = await contentHash(service)
+        const before = await lastChange(service)
         const { path, body } = validInput(name, operation, here)
         const taken = { ...(body as object), id: place[`${kind}_id`] }
         const response = await owner.api.request('POST', path, sendingOf(operation.body_type, taken))
         expect(codeOf(response)).toBe('id_taken')
-        expect(await contentHash(service)).toBe(before)
+        expect(await lastChange(service)).toBe(before)
       }
     },
   )

@@ -30,9 +30,10 @@ afterAll(async () => {
 const open = (path: string) => openPage(browser, service.baseUrl, path)
 
 describe('documents', () => {
-  test('[DOC-1] /openapi.json is the document under docs/api', async () => {
+  test('[DOC-1] [OBS-19] /openapi.json is the document under docs/api, with the commit', async () => {
     const { body } = await service.anybody.request('GET', '/openapi.json')
-    expect(body).toEqual(JSON.parse(readFileSync('docs/api/openapi.json', 'utf8')))
+    const { info, ...rest } = JSON.parse(readFileSync('docs/api/openapi.json', 'utf8'))
+    expect(body).toEqual({ ...rest, info: { ...info, 'x-revision': process.env['REVISION'] } })
   })
 
   test('[DOC-25] the document says which placement a column move requires', async () => {
@@ -65,9 +66,12 @@ describe('documents', () => {
     expect(Object.keys(rest)).toEqual(fields?.required)
   })
 
-  test('[DOC-2] / redirects to the web client', async () => {
-    const { status, headers } = await service.anybody.request('GET', '/')
-    expect([status, headers.get('location')]).toEqual([302, '/app'])
+  test('[DOC-2] [SEC-12] / and /app redirect to the web client, inside the scope of its service worker', async () => {
+    for (const path of ['/', '/app']) {
+      const { status, headers } = await service.anybody.request('GET', path)
+      expect([status, headers.get('location')]).toEqual([302, '/app/'])
+    }
+    for (const path of ['/app/', '/app/?q=']) expect((await service.anybody.request('GET', path)).status).toBe(200)
   })
 
   test('[DOC-27] with API_DOCS=off the pages are unknown paths, and the documents stay', async () => {
@@ -115,6 +119,45 @@ describe('documents', () => {
     await expect.poll(() => me.locator('.live-responses-table').textContent(), { timeout: 10_000 }).toContain(username)
     expect(foreign).toEqual([])
     expect(errors).toEqual([])
+  })
+
+  test('[APIDOC-11] Authorize on /docs begins with the password, and says in words that it was wrong', async () => {
+    const { page, foreign, errors } = await open('/docs')
+    await page.getByRole('button', { name: 'Authorize' }).first().click()
+    const schemes = page.locator('.auth-container h4')
+    await schemes.first().waitFor()
+    expect((await schemes.allTextContents()).map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
+      'password (OAuth2, password)',
+      'bearer (http, Bearer)',
+    ])
+    const focused = page.locator(':focus')
+    expect(await focused.getAttribute('id')).toBe('oauth_username')
+    expect(await page.evaluate("document.querySelector('.modal-ux-content').scrollTop")).toBe(0)
+    await page.keyboard.type('nobody@example.com')
+    await page.keyboard.press('Tab')
+    expect(await focused.getAttribute('id')).toBe('oauth_password')
+    await page.keyboard.type('wrong horse')
+    await page.getByRole('button', { name: 'Apply given OAuth2 credentials' }).click()
+    const shown = await page.locator('.auth-container .errors').textContent()
+    expect(shown).toContain('Incorrect e-mail address or password.')
+    expect(shown).not.toContain('Unauthorized')
+    expect(foreign).toEqual([])
+    expect(errors).toEqual([])
+  })
+
+  test('[APIDOC-10] /docs and /redoc name one server, which is the one that they come from', async () => {
+    const { host } = new URL(service.baseUrl)
+    const docs = await open('/docs')
+    const server = docs.page.locator('.servers option')
+    await server.first().waitFor({ state: 'attached' })
+    expect(await server.allTextContents()).toEqual(['/ - The service that this document comes from.'])
+    const redoc = await open('/redoc')
+    await redoc.page.getByText('The service that this document comes from.').waitFor()
+    const text = (await redoc.page.locator('body').innerText()).split('\nServers\n')[1] ?? ''
+    expect(text.match(/https?:\/\/\S*/g)).toEqual([`http://${host}`])
+    // The logo is on another host. Its link remains in the page, hidden.
+    expect(await redoc.page.getByText('API docs by').isVisible()).toBe(false)
+    expect([...docs.foreign, ...redoc.foreign, ...docs.errors, ...redoc.errors]).toEqual([])
   })
 
   test('[DOC-2] /redoc shows every operation, and loads nothing from other hosts', async () => {

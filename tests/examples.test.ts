@@ -1,6 +1,16 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -78,6 +88,31 @@ test('[EXAMPLE-1] the versions of the examples are those of this repository', ()
       expect(lock[own.startsWith('packages/') ? own : `node_modules/${each}`].version, each).toBe(version)
     }
   }
+})
+
+test('[EXAMPLE-5] the commands of each README install the example, and change no file', { timeout: 300_000 }, () => {
+  const checkout = join(folder, 'checkout')
+  cpSync('examples', join(checkout, 'examples'), { recursive: true, filter: (path) => !path.includes('node_modules') })
+  const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false' }
+  for (const name of EXAMPLES) {
+    const at = join(checkout, 'examples', name)
+    const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(readFileSync(join(at, 'README.md'), 'utf8')) ?? []
+    const [build = '', ...rest] = block.split('\n').map((line) => line.trim())
+    // The copy of the checkout has no compiler. The build is the one of the other tests.
+    expect(build).toBe('npm run build -w packages/client')
+    cpSync(join(folder, 'built'), join(checkout, 'packages/client/dist'), { recursive: true })
+    execFileSync('sh', ['-ec', rest.join('\n')], { cwd: checkout, env, stdio: 'pipe' })
+    const read = (root: string) =>
+      globSync('**/*.*', { cwd: root, exclude: ['node_modules', 'dist'] })
+        .sort()
+        .map((file) => [file, readFileSync(join(root, file), 'utf8')])
+    expect(read(at)).toEqual(read(`examples/${name}`))
+    // Copied, so that React is the one of the example.
+    expect(lstatSync(join(at, 'node_modules/@lockstep/client')).isSymbolicLink()).toBe(false)
+  }
+  const bot = spawnSync('npm', ['start'], { cwd: join(checkout, 'examples/bot'), env, encoding: 'utf8' })
+  expect([bot.status, bot.stderr]).toEqual([2, expect.stringContaining('Usage: LOCKSTEP_TOKEN=')])
+  execFileSync('npm', ['run', 'build'], { cwd: join(checkout, 'examples/react-board'), env, stdio: 'pipe' })
 })
 
 test('[EXAMPLE-2] the bot marks the cards beyond the limit, and only those', { timeout: TIMEOUT_MS }, async () => {

@@ -4,6 +4,7 @@ import { instanceSettings } from '@lockstep/testing/environment'
 import { errorsIn } from '@lockstep/testing/log-errors'
 import { endProcesses, type ServiceProcess, startServiceProcess } from '@lockstep/testing/processes'
 import { seeded } from '@lockstep/testing/random'
+import { isFullSize, REPEAT, SEED } from '@lockstep/testing/sample'
 import { startTamperingProxy } from '@lockstep/testing/tampering-proxy'
 import { REDIS } from '@lockstep/testing/template-database'
 import { createTestDatabase, type TestDatabase } from '@lockstep/testing/test-database'
@@ -19,8 +20,8 @@ import { type FuzzRequest, plainRequest } from './fuzz/requests.ts'
 import { fuzz } from './fuzz/run.ts'
 
 /** A small part of what `npm run prove -- fuzz` sends. */
-const SIZE = { seed: 1, requests: 20_000, concurrency: 16 }
-const FRAMES = { seed: 1, frames: 5_000, concurrency: 24 }
+const SIZE = { seed: SEED, requests: isFullSize ? 20_000 : 3_000, concurrency: 16 }
+const FRAMES = { seed: SEED, frames: isFullSize ? 5_000 : 1_000, concurrency: 24 }
 /** Includes the warm-up. A leak per request would be more. */
 const GROWTH_MIB = 96
 /** A small heap, because a process with free memory delays garbage collection. */
@@ -56,17 +57,18 @@ test('[FUZZ-1] [FUZZ-2] responses to all kinds of requests match the OpenAPI doc
   const operations = operationsOf(readOpenApi())
   const size = { ...SIZE, receiverUrl: receiver.url }
   const { violations, operations: asked, outcomes, mutations, requests } = await fuzz(service.baseUrl, operations, size)
-  expect(violations).toEqual([])
+  expect(violations, REPEAT).toEqual([])
   expect(requests).toBeGreaterThanOrEqual(SIZE.requests)
   expect([...outcomes.keys()].filter((status) => /^5(?!03)/.test(status))).toEqual([])
-  // All operations were called, and most of them successfully.
-  expect(operations.filter(({ id }) => !asked.has(id)).map(({ id }) => id)).toEqual([])
   const succeeded = operations.filter(({ id }) => (asked.get(id)?.succeeded ?? 0) > 0)
   expect(succeeded.filter(isAdministration)).toEqual([])
   // The fuzzer does not know the secret of a link.
   const needsLink = ({ id }: { id: string }) =>
     ['readInvitation', 'acceptInvitation', 'resetPasswordByLink'].includes(id)
   expect(succeeded.filter(needsLink)).toEqual([])
+  if (!isFullSize) return
+  // All operations were called, and most of them successfully.
+  expect(operations.filter(({ id }) => !asked.has(id)).map(({ id }) => id)).toEqual([])
   const others = operations.filter((one) => !isAdministration(one) && !needsLink(one))
   expect(succeeded.length).toBeGreaterThan(others.length - 5)
   expect(receiver.types).toContain('card.created')
@@ -87,8 +89,9 @@ test('[FUZZ-3] all kinds of frames end with the right close code, and other clie
 }, async () => {
   const { token } = await newAccount(service.baseUrl)
   const fuzzed = await fuzzFrames(new Client(service.baseUrl, token), FRAMES)
-  expect(fuzzed.violations).toEqual([])
+  expect(fuzzed.violations, REPEAT).toEqual([])
   expect(fuzzed.frames).toBeGreaterThanOrEqual(FRAMES.frames)
+  if (!isFullSize) return
   expect([...fuzzed.ends.keys()]).toEqual(expect.arrayContaining(['1000', '1002', '1007', '1008', '1009']))
 })
 

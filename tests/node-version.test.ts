@@ -70,6 +70,18 @@ test.skipIf(!isAvailable)(
   },
 )
 
+test.skipIf(!isAvailable)('[CLI-29] under an older Node.js the command of a checkout says so in one sentence', () => {
+  const { bin } = JSON.parse(readFileSync('packages/cli/package.json', 'utf8')) as { bin: { lockstep: string } }
+  const program = join('packages/cli', bin.lockstep)
+  const run = (node: string) => spawnSync(node, [program, '--version'], { encoding: 'utf8' })
+  expect(run(join(older.stdout.trim(), 'node'))).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^Lockstep needs Node\.js 24\.11 or newer, and this is 20\.20\.2: .*\n$/),
+  })
+  expect(run(process.execPath)).toMatchObject({ status: 0, stderr: '' })
+})
+
 test.skipIf(!isAvailable)('[NODE-3] a version is downloaded once, checked, and kept outside the repository', () => {
   const bin = older.stdout.trim()
   expect(bin.startsWith(process.cwd())).toBe(false)

@@ -17,7 +17,7 @@ const SIZE = {
   watchers: 2,
   warmUpMs: 3_000,
   peakMs: 2_000,
-  overloadMs: 4_000,
+  overloadMs: 2_000,
   times: 6,
   connections: 200,
 }

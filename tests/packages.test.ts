@@ -4,20 +4,24 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createClient } from '@lockstep/client'
+import { openBrowser } from '@lockstep/testing/browser'
+import { openApp, startPages } from '@lockstep/testing/client/app-page'
 import { nodeVersions } from '@lockstep/testing/node-versions'
 import { installPackages } from '@lockstep/testing/packed-packages'
 import { PASSWORD, startService, type TestService } from '@lockstep/testing/service'
+import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const TIMEOUT_MS = 180_000
 const OLDEST_TYPESCRIPT = '5.2.2'
+const OLDEST_REACT = '18.2.0'
 
 /** A project outside the repository, with the two packed packages installed. */
 let project: string
 let service: TestService
 let email: string
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ CORS_ORIGINS: '*' })
   email = (await service.user('ada')).email
   project = mkdtempSync(join(tmpdir(), 'lockstep-packages-'))
   installPackages(project, 'client', 'cli')
@@ -90,6 +94,29 @@ describe.each(Object.entries(nodeVersions()))('in Node.js %s', (_, node) => {
   })
 })
 
+test('[CLI-19] installed from the packed file, the command is named lockstep', () => {
+  const env = { ...process.env, npm_config_prefix: join(project, 'global') }
+  execFileSync('sh', ['-c', 'npm install --global ./lockstep-cli-*.tgz'], { cwd: project, env, stdio: 'pipe' })
+  const version = execFileSync(join(project, 'global/bin/lockstep'), ['--version'], { encoding: 'utf8' })
+  expect(version.trim()).toBe(manifestOf('cli').version)
+})
+
+test('[CLI-29] under an older Node.js the packed command says so in one sentence', async () => {
+  // No older version is at hand: only the number is older.
+  const older = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.8' } })"
+  const args = [
+    '--import',
+    `data:text/javascript,${encodeURIComponent(older)}`,
+    installed('cli', 'bin/lockstep.js'),
+    'help',
+  ]
+  await expect(promisify(execFile)(process.execPath, args)).rejects.toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: 'lockstep needs Node.js 20.19 or newer, and this is 18.20.8.\n',
+  })
+})
+
 test('[SDK-14] the first program of the guide runs in a new project', { timeout: TIMEOUT_MS }, async () => {
   const guide = readFileSync('docs/guide.md', 'utf8')
   const create = 'npm init -y && npm pkg set type=module'
@@ -127,7 +154,7 @@ test('[SDK-14] [CLI-19] the packages have no dependencies, and say what they nee
     expect(readFileSync(installed(name, 'README.md'), 'utf8')).not.toMatch(/\]\(\.\./)
     expect(readFileSync(installed(name, 'LICENSE'), 'utf8')).toContain('Apache License')
   }
-  expect(manifestOf('cli').bin).toEqual({ lockstep: 'bin/main.js' })
+  expect(manifestOf('cli').bin).toEqual({ lockstep: 'bin/lockstep.js' })
   expect(globSync(installed('{client,cli}', '**/*.ts')).filter((file) => !file.endsWith('.d.ts'))).toEqual([])
 })
 
@@ -151,7 +178,7 @@ test('[SDK-15] no declaration has a private or protected member, and fields with
 test('[SDK-16] the declarations compile in the oldest supported TypeScript', { timeout: TIMEOUT_MS }, () => {
   npm('install', '--no-save', '--prefer-offline', `typescript@${OLDEST_TYPESCRIPT}`)
   expect(readFileSync('packages/client/README.md', 'utf8')).toContain(
-    `TypeScript ${OLDEST_TYPESCRIPT.replace(/\.\d+$/, '')}`,
+    `| TypeScript | ${OLDEST_TYPESCRIPT.replace(/\.\d+$/, '')} or newer |`,
   )
   const code = `import { createClient } from '@lockstep/client'
 import { openBoard } from '@lockstep/client/live'
@@ -178,4 +205,57 @@ export async function titles() {
   ]
   const tsc = join(project, 'node_modules/typescript/bin/tsc')
   expect(execFileSync(process.execPath, [tsc, ...options, 'types.mts'], { cwd: project, encoding: 'utf8' })).toBe('')
+})
+
+test('[REACT-11] the hooks run in the oldest supported React, and are a client module for server components', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  // Fails if the range of the peer dependency does not allow it.
+  npm('install', '--no-save', '--prefer-offline', `react@${OLDEST_REACT}`, `react-dom@${OLDEST_REACT}`)
+  expect(readFileSync('packages/client/README.md', 'utf8')).toContain(
+    `| React | ${OLDEST_REACT.replace(/\.0$/, '')} or newer |`,
+  )
+  expect(readFileSync(installed('client', 'react/index.js'), 'utf8')).toMatch(/^['"]use client['"];?\n/)
+
+  const client = createClient({ baseUrl: service.baseUrl })
+  const { access_token: token } = await client.login({ username: email, password: PASSWORD })
+  const { id: board_id } = await client.createBoard({ title: 'Plan' })
+  const { id: column_id } = await client.createColumn({ board_id, title: 'To do' })
+  const given = JSON.stringify({ baseUrl: service.baseUrl, token })
+  const file = join(project, 'react-page.mjs')
+  const code = `import { createElement, StrictMode, version } from 'react'
+import { createRoot } from 'react-dom/client'
+import { createClient } from '@lockstep/client'
+import { useBoard, useBoardEvents, useBoardSelector } from '@lockstep/client/react'
+const client = createClient(${given})
+function Board({ board_id }) {
+  const { view, change } = useBoard(client, board_id)
+  const count = useBoardSelector(client, board_id, ({ view }) => view?.columns[0].cards.length)
+  useBoardEvents(client, board_id, ({ type }) => void (document.title = type))
+  const add = () => change('createCard', { column_id: '${column_id}', title: 'Mine' })
+  const titles = view?.columns[0].cards.map(({ title }) => title).join()
+  return createElement('button', { onClick: add }, version, ': ', titles, ' ', count)
+}
+createRoot(document.querySelector('#root')).render(
+  createElement(StrictMode, null, createElement(Board, { board_id: '${board_id}' })),
+)
+`
+  writeFileSync(file, code)
+  const { outputFiles } = await build({ entryPoints: [file], bundle: true, write: false, format: 'iife' })
+  const pages = await startPages()
+  const browser = await openBrowser()
+  try {
+    const { page, errors } = await openApp(browser, pages.url)
+    await page.addScriptTag({ content: outputFiles[0]?.text ?? '' })
+    await page.getByText(`${OLDEST_REACT}:  0`).click()
+    await page.getByText(`${OLDEST_REACT}: Mine 1`).waitFor()
+    await client.createCard({ board_id, column_id, title: 'Theirs' })
+    await page.getByText(`${OLDEST_REACT}: Mine,Theirs 2`).waitFor()
+    await page.waitForFunction("document.title === 'card.created'")
+    expect(errors).toEqual([])
+  } finally {
+    await browser.close()
+    await pages.stop()
+    client.close()
+  }
 })

@@ -172,12 +172,20 @@ export const SEARCHES = Object.keys(searches)
  * Starts the service on a database with auto_explain, runs each operation several times, and returns their costs. The
  * plans are those of the service's prepared statements.
  */
-export async function watchPlans(sql: pg.Pool, databaseUrl: string, seeded: Seeded, mode: Mode, names = OPERATIONS) {
+export async function watchPlans(
+  sql: pg.Pool,
+  databaseUrl: string,
+  seeded: Seeded,
+  mode: Mode,
+  names = OPERATIONS,
+  settings = {},
+) {
   await mkdir(OUTPUT, { recursive: true })
-  await using _ = await explainEverything(sql, mode)
+  await using _ = await explainEverything(sql)
   const notes: string[] = []
   const proxy = await startProxy(databaseUrl, { hear: (note) => void notes.push(note) })
-  const service = await startServiceProcess(instanceSettings(proxy.url, ''))
+  const url = `${proxy.url}?options=${encodeURIComponent(`-c plan_cache_mode=${mode}`)}`
+  const service = await startServiceProcess({ ...instanceSettings(url, ''), ...settings })
   try {
     const world = await createPlanData(service.baseUrl, seeded)
     const sights: PlanSample[] = []
@@ -198,7 +206,7 @@ export async function watchPlans(sql: pg.Pool, databaseUrl: string, seeded: Seed
 }
 
 /** Enables auto_explain for sessions that start before it is disposed. */
-async function explainEverything(sql: pg.Pool, mode: Mode) {
+async function explainEverything(sql: pg.Pool) {
   const settings = {
     session_preload_libraries: 'auto_explain',
     'auto_explain.log_min_duration': '0',
@@ -208,7 +216,6 @@ async function explainEverything(sql: pg.Pool, mode: Mode) {
     'auto_explain.log_nested_statements': 'on',
     'auto_explain.log_format': 'json',
     'auto_explain.log_level': 'notice',
-    plan_cache_mode: mode,
   }
   const { rows } = await sql.query<{ name: string }>('select quote_ident(current_database()) as name')
   for (const [name, value] of Object.entries(settings))

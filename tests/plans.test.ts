@@ -1,4 +1,5 @@
 import { endProcesses } from '@lockstep/testing/processes'
+import { sampleOf } from '@lockstep/testing/sample'
 import { databaseUrl, onServer, openSql } from '@lockstep/testing/template-database'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -9,17 +10,22 @@ import { filledTables, judge, type Mode, OPERATIONS, type PlanSample, watchPlans
 const [FEW, MORE, CARDS] = [1_000, 1_000, 5]
 // Services are started and databases filled here.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-const modes: Mode[] = ['force_generic_plan', 'auto']
+const modes = sampleOf<Mode>(['force_generic_plan', 'auto'], 2)
 
 const name = `lockstep_test_plans_${process.pid}`
 const url = databaseUrl(name)
 let sql: pg.Pool
 let seeded: Seeded
 let before: PlanSample[]
+/** The list of users in production. */
+const watchColleagues = (mode: Mode) =>
+  watchPlans(sql, url, seeded, mode, ['findUsers, everybody'], { USER_SEARCH: 'limited' })
+let colleaguesBefore: PlanSample[]
 beforeAll(async () => {
   seeded = await seedBoards({ databaseUrl: url, boards: FEW, cards: CARDS })
   sql = openSql(url, 2)
   before = await watchPlans(sql, url, seeded, 'force_generic_plan')
+  colleaguesBefore = await watchColleagues('force_generic_plan')
   await seedBoards({ databaseUrl: url, boards: MORE, cards: CARDS })
 })
 afterAll(async () => {
@@ -41,6 +47,12 @@ test.each(modes)('[PLAN-1] with %s no operation reads more rows because there ar
   // Each statement was explained: a page of cards reads at least its rows.
   expect(after.map(({ operation }) => operation)).toEqual(OPERATIONS)
   for (const { operation, rows } of after) expect(rows, operation).toBeGreaterThan(3)
+})
+
+test.each(modes)('[PLAN-1] [USER-7] with %s the members of common boards are listed from indexes', async (mode) => {
+  const after = await watchColleagues(mode)
+  expect(judge(colleaguesBefore, after, await filledTables(sql))).toEqual([])
+  for (const { rows } of after) expect(rows).toBeLessThan(500)
 })
 
 test('[PLAN-1] a missing index is found, whether the table is read instead or another index', async () => {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { mulberry32 } from '@lockstep/testing/prng'
-import { endProcesses, holdBoard, inherited, launch, startAdmin } from '@lockstep/testing/processes'
+import { endProcesses, eventually, holdBoard, inherited, launch, startAdmin } from '@lockstep/testing/processes'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Database, statement } from '../packages/server/src/database/database.ts'
@@ -103,9 +103,9 @@ describe('a pooler that is not fit is refused at the start:', () => {
       expect(await refusal({ max_prepared_statements: '0', default_pool_size })).toMatch(/loses prepared statements/)
   })
 
-  test('[POOL-3] one with default settings, which rejects the timeouts', async () => {
+  test('[POOL-3] one with default settings, which rejects the settings of the service', async () => {
     expect(await refusal({ ignore_startup_parameters: undefined })).toMatch(
-      /rejects the timeouts of the service \(unsupported startup parameter: \w+\): let it ignore them \(ignore_startup_parameters = statement_timeout, lock_timeout, idle_in_transaction_session_timeout\), and set them for the role/,
+      /rejects the settings of the service \(unsupported startup parameter: \w+\): let it ignore them \(ignore_startup_parameters = statement_timeout, lock_timeout, idle_in_transaction_session_timeout, options\), and set them for the role/,
     )
   })
 
@@ -129,6 +129,38 @@ describe('a pooler that is not fit is refused at the start:', () => {
       await pooler.process.end('SIGQUIT')
     }
     await requireFitPooler(database.url('lockstep'))
+  })
+})
+
+const readSettings = statement(
+  'read_settings',
+  () => sql<{ value: string }>`select current_setting('jit') || ' ' || current_setting('plan_cache_mode') as value`,
+)
+
+describe('JIT and the plan mode', () => {
+  test('[RUN-15] are sent with every connection of the service, and options of the URL come after them', async () => {
+    const url = database.url('lockstep')
+    const settings = async (at: string) => {
+      const direct = new Database({ url: at, size: 1, onError: () => {} })
+      const rows = await direct.run(readSettings, {})
+      await direct.close()
+      return rows.map(({ value }) => value)
+    }
+    expect(await settings(url)).toEqual(['off force_generic_plan'])
+    expect(await settings(`${url}?options=-c%20plan_cache_mode%3Dauto`)).toEqual(['off auto'])
+  })
+
+  test('[RUN-15] cause a warning at the start when they do not hold behind a pooler, and none otherwise', async () => {
+    const pooler = await database.startPgbouncer()
+    expect(await requireFitPooler(pooler.url)).toEqual([])
+    await database.sql.query('alter role lockstep_app reset jit')
+    await pooler.reconnect()
+    const [service] = await database.startInstances(pooler.url)
+    await database.sql.query('alter role lockstep_app set jit = off')
+    const warning =
+      /"level":"warn".+PostgreSQL at .+ runs with jit = on instead of off, .+ behind a pooler run alter role lockstep_app set jit = off, and then RECONNECT in the pooler/
+    await eventually('the warning', () => warning.test(service?.output() ?? ''))
+    expect(service?.output()).not.toContain('plan_cache_mode =')
   })
 })
 

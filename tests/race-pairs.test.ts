@@ -2,6 +2,7 @@ import type { FullBoard } from '@lockstep/contract/boards'
 import { Client } from '@lockstep/testing/client'
 import { errorsIn } from '@lockstep/testing/log-errors'
 import { endProcesses } from '@lockstep/testing/processes'
+import { isFullSize, REPEAT, sampleOf } from '@lockstep/testing/sample'
 import { startTamperingProxy } from '@lockstep/testing/tampering-proxy'
 import { REDIS } from '@lockstep/testing/template-database'
 import { createTestDatabase, type TestDatabase } from '@lockstep/testing/test-database'
@@ -13,8 +14,8 @@ import { startRaceEnvironment } from './race-pairs/environment.ts'
 import { race } from './race-pairs/run.ts'
 import { pairs, writeNames } from './race-pairs/writes.ts'
 
-/** A few rounds for every pair. `npm run prove -- race-pairs` runs 200. */
-const SIZE = { rounds: 3, concurrency: 6 }
+/** Few rounds. `npm run prove -- race-pairs` runs 200 for every pair. */
+const SIZE = { rounds: isFullSize ? 3 : 1, concurrency: 6 }
 
 const usual: Race = { pair: ['updateCard', 'updateCard'], isRepeated: false, isSharedId: false, position: 7 }
 const ok = (position: number): RaceResponse => ({ outcome: '200', position })
@@ -34,14 +35,19 @@ afterAll(async () => {
 test('[RACE-1] [RACE-2] every two writes race on one board, at two instances and at one: both get a valid response, and the board is consistent', {
   timeout: 600_000,
 }, async () => {
-  const results = await race(environment, pairs, SIZE)
-  expect(results.violations).toEqual([])
-  expect(results.pairs).toBe((writeNames.length * (writeNames.length + 1)) / 2)
-  expect(results.rounds).toBe(results.pairs * SIZE.rounds)
-  expect(results.atOneInstance).toBe(results.pairs)
-  // Some writes did collide.
-  const expected = ['404 card_not_found', '404 board_not_found', '404 removed_not_found', '409 board_archived']
-  expect([...results.rejections.keys()]).toEqual(expect.arrayContaining(expected))
+  expect(pairs).toHaveLength((writeNames.length * (writeNames.length + 1)) / 2)
+  const chosen = sampleOf(pairs, 7)
+  const results = await race(environment, chosen, SIZE)
+  expect(results.violations, REPEAT).toEqual([])
+  expect(results.pairs).toBe(chosen.length)
+  expect(results.rounds).toBe(chosen.length * SIZE.rounds)
+  expect(results.atOneInstance).toBeGreaterThan(0)
+  if (isFullSize) {
+    expect(results.atOneInstance).toBe(results.pairs)
+    // Some writes did collide.
+    const expected = ['404 card_not_found', '404 board_not_found', '404 removed_not_found', '409 board_archived']
+    expect([...results.rejections.keys()]).toEqual(expect.arrayContaining(expected))
+  }
   expect(await checkDatabase(environment.sql)).toEqual([])
   expect(environment.services.flatMap(({ output }) => errorsIn(output()))).toEqual([])
   expect(await countDeadlocks(environment.sql)).toBe(0)

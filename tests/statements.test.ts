@@ -89,7 +89,8 @@ async function makeWorld(size: Size): Promise<World> {
     [board_id, size.columns],
   )
   const cards = await run(
-    `insert into cards select $1, gen_random_uuid(), $2, 'Card', null, n, now(), now() from generate_series(1, $3) n
+    `insert into cards (board_id, id, column_id, title, rank, number, created_at, updated_at)
+    select $1, gen_random_uuid(), $2, 'Card', n, n, now(), now() from generate_series(1, $3) n
     returning id`,
     [board_id, fullId, size.cards],
   )

@@ -130,7 +130,7 @@ test('[UPG-11] the previous release and this one run together, during upgrade an
   expect(upgrade.failures).toEqual([])
   expect(upgrade.exits).toEqual([0, 0, 0, 0])
   for (const { name, requests } of upgrade.stages) expect([name, requests.old + requests.new > 0]).toEqual([name, true])
-}, 240_000)
+}, 900_000)
 
 test('[UPG-14] the client of the previous release works with this service', async () => {
   using previous = unpackPreviousSource()

@@ -11,7 +11,7 @@ const { version, scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as
 /** Runs an npm script without npm. */
 const run = (script: string, ...args: string[]) =>
   new Promise((resolve) => {
-    const [, ...command] = scripts[script]?.split(' ') ?? []
+    const [, ...command] = scripts[script]?.replace(/^exec /, '').split(' ') ?? []
     const child = execFile(process.execPath, [...command, ...args], { env: inherited }, (_, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
     )

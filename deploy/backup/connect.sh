@@ -14,3 +14,11 @@ if [[ -n ${BASH_REMATCH[5]} ]]; then
   export PGPASSWORD
 fi
 unset DATABASE_URL
+# As the service does: whatever the URL calls it, the certificate and its name are verified. libpq needs a file of authorities.
+if [[ $url == *[?\&]sslrootcert=* && $url != *[?\&]sslmode=* ]]; then
+  url+='&sslmode=verify-full'
+fi
+if [[ $url =~ [?\&]sslmode=(require|verify-ca|verify-full)(&|$) ]]; then
+  url=${url/sslmode=${BASH_REMATCH[1]}/sslmode=verify-full}
+  export PGSSLROOTCERT=${PGSSLROOTCERT:-/etc/ssl/certs/ca-certificates.crt}
+fi

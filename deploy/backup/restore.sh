@@ -8,6 +8,14 @@ here=$(dirname "$0")
 # shellcheck source=deploy/backup/connect.sh
 . "$here/connect.sh"
 file=${1:?'Usage: restore.sh <file>'}
+case $file in
+  *.age) decrypt="age --decrypt --identity <file of the private key> --output '${file%.age}' '$file'" ;;
+  *.gpg) decrypt="gpg --output '${file%.gpg}' --decrypt '$file'" ;;
+esac
+if [[ -v decrypt ]]; then
+  echo "$file is encrypted. Decrypt it first: (umask 077; $decrypt)" >&2
+  exit 2
+fi
 pg_restore --list "$file" >/dev/null
 
 psql=(psql --dbname="$url" --no-psqlrc --quiet --tuples-only --no-align --set=ON_ERROR_STOP=1)

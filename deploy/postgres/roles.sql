@@ -3,7 +3,7 @@
 create role lockstep_migrator login;
 create role lockstep_app login;
 
--- The service sends these timeouts with every connection, in milliseconds. A pooler drops them, so the role has them too.
+-- The service sends these with every connection; timeouts are in milliseconds. A pooler drops them, so the role has them too.
 alter role lockstep_app set statement_timeout = 5000;
 alter role lockstep_app set lock_timeout = 2000;
 alter role lockstep_app set idle_in_transaction_session_timeout = 5000;

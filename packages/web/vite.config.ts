@@ -8,9 +8,7 @@ import { defineConfig, type Plugin } from 'vite'
 /** The development server proxies API requests to this service. */
 const SERVICE = 'http://127.0.0.1:8000'
 const paths =
-  'auth users boards columns cards comments labels checklists items attachments automations health docs app/demo'.split(
-    ' ',
-  )
+  'auth users boards columns cards comments labels checklists items attachments automations health docs demo'.split(' ')
 
 /** Writes Brotli and gzip versions of every text file, which the server sends as they are. */
 function precompress(): Plugin {

@@ -1,5 +1,7 @@
+import { randomInt } from 'node:crypto'
 import { demand, fits, same } from './demand.ts'
 import { Listener } from './listener.ts'
+import { heartbeat, isAbout_s } from './part-6-socket.ts'
 import { type Board, type Card, Checklist, ChecklistItem, type Column, type User } from './resources.ts'
 import { decided } from './rows.ts'
 import { byRank, furnished, readBoard, readCard, readChecklist, upload } from './samples.ts'
@@ -47,7 +49,7 @@ decided(
     await person.rejected(409, 'PATCH', '/auth/me', { username: other.user.username })
   },
 )
-for (const parameter of ['search', 'q']) {
+for (const parameter of ['search', 'q', 'query']) {
   decided(
     `U4-${parameter}`,
     `GET /users?${parameter}= finds by a part of username or e-mail address, whatever the case.`,
@@ -167,6 +169,12 @@ decided('U7-delete-attachment', 'DELETE of an attachment returns 204 with an emp
   const { status, bytes } = await owner.send('DELETE', `/attachments/${id}`)
   same('the response', [status, bytes.length], [204, 0])
 })
+decided('attachment-name', 'Content-Disposition of a download has the name in quotes.', async (service) => {
+  const { owner, todo } = await newStage(service)
+  const { id } = await upload(owner, (await owner.newCard(todo)).id, { name: 'plan.txt' })
+  const { headers } = await owner.send('GET', `/attachments/${id}`)
+  same('the header', headers.get('content-disposition'), 'attachment; filename="plan.txt"')
+})
 decided(
   'attachment-parts',
   'The file part may have any field name; two files are 422; no type given is octet-stream.',
@@ -228,6 +236,24 @@ decided(
     }
   },
 )
+decided('bearer-first', 'A bad bearer token is 401 even beside a valid cookie.', async (service) => {
+  const { owner } = await service.once(cast)
+  const headers = { cookie: `svc_auth=${owner.token}`, authorization: 'Bearer garbage' }
+  same('the status', (await service.anybody.send('GET', '/auth/me', undefined, headers)).status, 401)
+})
+decided('username-short', 'A username may have one character.', async (service) => {
+  // One of 20,000 letters; another run may have taken it.
+  const username = String.fromCodePoint(0x4e00 + randomInt(20_000))
+  const { status } = await service.anybody.send('POST', '/auth/register', { ...fresh(), username })
+  demand(status === 201 || status === 409, `the status is ${status}`)
+})
+decided('status-no-body', 'An absent body counts as {} where no field is required.', async (service) => {
+  const { owner, todo } = await newStage(service)
+  const [card, last] = [await owner.newCard(todo), await owner.newCard(todo)]
+  const { rank } = await owner.post<Card>(`/cards/${card.id}/move`)
+  demand(rank > last.rank, 'the card is not the last one')
+  await owner.rejected(422, 'POST', '/boards')
+})
 decided('status-409', 'A duplicate e-mail address or username is 409.', async (service) => {
   const { email, username } = (await service.once(cast)).owner.user
   await service.anybody.rejected(409, 'POST', '/auth/register', { ...fresh(), email })
@@ -374,6 +400,25 @@ decided('write-position', 'Every write on a board returns Board-Position.', asyn
   const { headers } = await owner.send('PATCH', at(), { title: 'New' })
   demand(/^\d+\.\d+$/.test(headers.get('board-position') ?? ''), `it is ${headers.get('board-position')}`)
 })
+decided(
+  'socket-first-ping',
+  'The first ping comes 30 seconds after the connect, and none in the first 25.',
+  async (service) => {
+    const [seconds = 0] = (await service.once(heartbeat)).secondsUntilPing
+    demand(seconds > 25, `the first ping comes after ${seconds.toFixed(1)} s`)
+    isAbout_s('the time from connect to ping', seconds, 30)
+  },
+  { waits: true },
+)
+decided(
+  'socket-own-ping',
+  'A connection is pinged 30 seconds after its own connect, whenever others connected to the board.',
+  async (service) => {
+    const [, seconds = 0] = (await service.once(heartbeat)).secondsUntilPing
+    isAbout_s('the time from the later connect to its first ping', seconds, 30)
+  },
+  { waits: true },
+)
 decided(
   'socket-4408',
   'Without a pong the socket is closed with 4408.',

@@ -25,7 +25,8 @@ import { count, table } from './table.ts'
 
 const USAGE = `npm run acceptance -- <base URL> [options]
 
-Tries a running service against the specification, row by row, over HTTP and WebSocket alone. It makes users and boards.
+Tries a running service against the specification, row by row, over HTTP and WebSocket alone. It makes users and boards, so the
+service needs high rate limits: for this one, development settings or RATE_LIMITS=off.
 Ends with 0 when no row failed, with 1 when one did.
 
   --quick          leave out the rows that wait for heartbeats

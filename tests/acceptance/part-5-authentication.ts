@@ -66,6 +66,13 @@ row('5-3-cookie-write', 'The cookie authenticates changes as well.', async (serv
   )
   same('created_by', (body as { created_by: string } | undefined)?.created_by, owner.id)
 })
+row('5-3-other-scheme', 'Beside a valid cookie, a header of another scheme changes nothing.', async (service) => {
+  const { owner } = await service.once(cast)
+  const headers = { cookie: `svc_auth=${owner.token}`, authorization: 'Basic cHJveHk6cGFzc3dvcmQ=' }
+  const { status, body } = await service.anybody.send('GET', '/auth/me', undefined, headers)
+  same('the status', status, 200)
+  same('the user', (body as { id: string }).id, owner.id)
+})
 const bad: [name: string, what: string, make: (token: string, other: string) => string][] = [
   ['none', 'no token', () => ''],
   ['garbage', 'no JWT', () => 'garbage'],

@@ -96,7 +96,7 @@ export async function readAtRandom(
   const boards: string[] = []
   for (let i = 0; i < size.boards; i++) boards.push(await makeLargeBoard(sql, ids, Math.floor(100 ** random.next())))
   const database = new Database({ url: databaseUrl, size: 4, onError: () => {} })
-  const cache = new BoardCache(size.boundBytes, 5)
+  const cache = new BoardCache(size.boundBytes)
   const found: CacheUse = { mostBytes: 0, reads: 0, builds: 0, allBytes: 0, stale: 0 }
   const db: typeof database = Object.create(database, {
     run: {

@@ -25,7 +25,7 @@ export const formOf = (content: Buffer): [Buffer, Buffer, Buffer] => [
 ]
 export const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`
 
-/** A card to attach files to, its user, and another user with a different board. */
+/** A card to attach files to, and its user. */
 export interface FilesEnvironment {
   service: ProbedService
   sql: pg.Pool
@@ -33,27 +33,20 @@ export interface FilesEnvironment {
   uploadPath: string
   token: string
   client: HttpClient
-  otherUser: { path: string; token: string }
 }
 
-/** The two users have separate boards, and share only the service. */
 export async function makeFilesEnvironment(
   service: ProbedService,
   sql: pg.Pool,
   { tokens }: Audience,
 ): Promise<FilesEnvironment> {
-  const cards = await Promise.all(
-    tokens.slice(0, 2).map(async (token) => {
-      const api = new Client(service.baseUrl, token)
-      const { id: board_id } = await api.call('createBoard', { body: { title: 'Files' } })
-      const { id: column_id } = await api.call('createColumn', { params: { board_id }, body: { title: 'To do' } })
-      const { id } = await api.call('createCard', { params: { board_id, column_id }, body: { title: 'Card' } })
-      return { path: `/cards/${id}`, token }
-    }),
-  )
-  const [{ path, token }, otherUser] = cards as [FilesEnvironment['otherUser'], FilesEnvironment['otherUser']]
+  const token = tokens[0] as string
+  const api = new Client(service.baseUrl, token)
+  const { id: board_id } = await api.call('createBoard', { body: { title: 'Files' } })
+  const { id: column_id } = await api.call('createColumn', { params: { board_id }, body: { title: 'To do' } })
+  const { id } = await api.call('createCard', { params: { board_id, column_id }, body: { title: 'Card' } })
   const client = new HttpClient(service.baseUrl, token)
-  return { service, sql, cardPath: path, uploadPath: `${path}/attachments`, token, client, otherUser }
+  return { service, sql, cardPath: `/cards/${id}`, uploadPath: `/cards/${id}/attachments`, token, client }
 }
 
 /** Uploads a file. Returns its path. */

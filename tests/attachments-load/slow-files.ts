@@ -2,18 +2,14 @@ import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type ProbedService, retainedBytes } from '@lockstep/testing/load/environment'
 import { eventually } from '@lockstep/testing/processes'
-import { median } from '@lockstep/testing/statistics'
 import { countLeftovers, type FilesEnvironment, formOf, seededBytes, upload } from './environment.ts'
-import { startOtherUser } from './other-user.ts'
 import { downloadHead, openSocket, statusOf, uploadHead, write } from './raw-upload.ts'
 
 const STEP_MS = 100
-/** CPU time in a second: the other user alone needs less. */
+/** CPU time in a second: the slow clients alone need less. */
 const BUSY_CPU_MS = 350
 
 export interface SlowFiles {
-  /** Median time of another user's requests at the instance with slow clients, divided by that at the instance without. */
-  ratio: number
   /** Maximum number of busy database connections, and of open transactions, while all clients are stalled. */
   busy: number
   in_transaction: number
@@ -28,52 +24,30 @@ export interface SlowSize {
   clients: number
   rate: number
   bytes: number
-  measureMs: number
   stillMs: number
 }
 
-/**
- * Clients that upload and download at a few kilobytes a second, or stall. They use one of two instances, then the other, while
- * another user sends requests to both: the two are compared at the same time, on the same machine and database.
- */
-export async function watchSlowFiles(
-  environment: FilesEnvironment,
-  other: ProbedService,
-  size: SlowSize,
-): Promise<SlowFiles> {
+/** Clients that upload and download at a few kilobytes a second, and then stall. */
+export async function watchSlowFiles(environment: FilesEnvironment, size: SlowSize): Promise<SlowFiles> {
+  const { service, sql } = environment
   const content = seededBytes(7).subarray(0, size.bytes)
   const path = await upload(environment, content)
-  const leftoversBefore = await countLeftovers(environment.sql)
-  const environments = [environment, { ...environment, service: other }] as const
-  const otherUsers = await Promise.all(environments.map((each) => startOtherUser(each)))
-  let [ratio, lost, keptGrowth] = [1, 0, 0]
-  let slowClients: SlowClients | undefined
+  const leftoversBefore = await countLeftovers(sql)
+  const retainedBefore = await retainedBytes(service)
+  const slowClients = new SlowClients(environment, path, content, size)
   try {
-    for (const [i, attacked] of environments.entries()) {
-      slowClients?.cut()
-      const before = await retainedBytes(attacked.service)
-      slowClients = new SlowClients(attacked, path, content, size)
-      await settle(attacked.service)
-      await Promise.all(otherUsers.map((user) => user.takeTimes()))
-      await pause(size.measureMs)
-      const times = await Promise.all(otherUsers.map((user) => user.takeTimes()))
-      ratio *= Math.sqrt(median(times[i] ?? []) / median(times[1 - i] ?? []))
-      keptGrowth = Math.max(keptGrowth, (await retainedBytes(attacked.service)) - before)
-      lost += slowClients.lost
-    }
-    for (const user of otherUsers) await user.end()
-    slowClients?.stop()
+    await settle(service)
+    const keptGrowth = (await retainedBytes(service)) - retainedBefore
+    slowClients.stop()
     const { busy, in_transaction } = await watchConnections(environment, size.stillMs)
-    const hasFinished = (await slowClients?.finish()) ?? false
-    slowClients?.cut()
-    await eventually('nothing is left', async () => (await countLeftovers(environment.sql)) === leftoversBefore).catch(
-      () => {},
-    )
-    const leftovers = (await countLeftovers(environment.sql)) - leftoversBefore
-    return { ratio, busy, in_transaction, lost, hasFinished, keptGrowth, leftovers }
+    const { lost } = slowClients
+    const hasFinished = await slowClients.finish()
+    slowClients.cut()
+    await eventually('nothing is left', async () => (await countLeftovers(sql)) === leftoversBefore).catch(() => {})
+    const leftovers = (await countLeftovers(sql)) - leftoversBefore
+    return { busy, in_transaction, lost, hasFinished, keptGrowth, leftovers }
   } finally {
-    for (const user of otherUsers) await user.end()
-    slowClients?.cut()
+    slowClients.cut()
   }
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { readdir, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import {
   endProcesses,
   eventually,
@@ -11,7 +11,7 @@ import {
   startServiceProcess,
 } from '@lockstep/testing/processes'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { query } from '../recovery/cluster.ts'
 import { openWatchers } from '../recovery/watchers.ts'
 import { createCard, newBoard, newUser } from '../recovery/writers.ts'
@@ -119,6 +119,80 @@ test('[SHIP-27] a damaged backup changes nothing', async () => {
   expect(await cards()).toEqual(before)
   expect((await run('restore.sh', join(folder, 'absent'))).code).not.toBe(0)
   expect(await cards()).toEqual(before)
+})
+
+test('[SHIP-29] the folder is created, and only its owner can read it', async () => {
+  const missing = join(await newFolder(), 'backups', 'lockstep')
+  expect(await run('backup.sh', missing)).toMatchObject({ code: 0 })
+  expect((await stat(missing)).mode & 0o777).toBe(0o700)
+  expect(await readdir(missing)).toEqual([expect.stringMatching(/^lockstep-.+\.dump$/)])
+})
+
+/** Runs a command line with additional variables, as an operator would. */
+async function shell(text: string, env: Record<string, string> = {}) {
+  const running = launch('bash', ['-euc', text], { env: { PATH: process.env['PATH'], ...env } })
+  expect({ code: await running.ended, output: running.output() }).toMatchObject({ code: 0 })
+  return running.output().trim()
+}
+
+describe.each<{ tool: string; newKey: (home: string) => Promise<Record<string, string>> }>([
+  {
+    tool: 'age',
+    newKey: async (home) => {
+      await shell(`age-keygen --output ${home}/key`)
+      return { AGE_RECIPIENT: await shell(`age-keygen -y ${home}/key`) }
+    },
+  },
+  {
+    tool: 'gpg',
+    newKey: async (home) => {
+      const GNUPGHOME = home
+      await shell("gpg --batch --quiet --passphrase '' --quick-generate-key backups@example.com", { GNUPGHOME })
+      return { GNUPGHOME, GPG_RECIPIENT: 'backups@example.com' }
+    },
+  },
+])('a backup that is encrypted with $tool', ({ tool, newKey }) => {
+  let home: string
+  let own: string
+  let key: Record<string, string>
+  beforeAll(async () => {
+    ;[home, own] = [await newFolder(), await newFolder()]
+    key = await newKey(home)
+  })
+  afterAll(async () => {
+    if (tool === 'gpg') await shell('gpgconf --kill all', key)
+  })
+
+  test('[SHIP-30] can be restored after the command that restore.sh prints, and is deleted like others', async () => {
+    await writeFile(join(own, `lockstep-2026-01-01T00-00-00Z.dump.${tool}`), '')
+    const { code, output: file } = await run('backup.sh', own, { ...key, KEEP: '1' })
+    expect({ code, file }).toEqual({ code: 0, file: expect.stringMatching(new RegExp(`\\.dump\\.${tool}$`)) })
+    expect(await readdir(own)).toEqual([basename(file)])
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    // Every dump begins with this.
+    expect((await readFile(file)).includes('PGDMP')).toBe(false)
+
+    const refused = await run('restore.sh', file)
+    expect(refused).toEqual({ code: 2, output: expect.stringContaining('is encrypted. Decrypt it first: (') })
+    const command = refused.output
+      .replace(/^.+Decrypt it first: /, '')
+      .replace('<file of the private key>', `${home}/key`)
+    await shell(command, key)
+    const dump = file.replace(/\.\w+$/, '')
+    expect((await stat(dump)).mode & 0o777).toBe(0o600)
+    await service.end()
+    expect(await run('restore.sh', dump)).toEqual({ code: 0, output: `Restored ${dump}. Start the service again.` })
+  })
+
+  test('[SHIP-30] leaves no file when the encryption or the dump fails', async () => {
+    const empty = await newFolder()
+    const name = `${tool.toUpperCase()}_RECIPIENT`
+    expect((await run('backup.sh', empty, { ...key, [name]: 'nobody' })).code).not.toBe(0)
+    const wrong = Object.assign(new URL(stores.addressOf('migrator_database_url')), { password: 'secret' }).href
+    expect((await run('backup.sh', empty, { ...key, DATABASE_URL: wrong })).code).not.toBe(0)
+    expect((await run('backup.sh', empty, { AGE_RECIPIENT: 'age1', GPG_RECIPIENT: 'a@example.com' })).code).toBe(2)
+    expect(await readdir(empty)).toEqual([])
+  })
 })
 
 test('[SHIP-27] only the newest backups are kept, other files stay, and a failed backup leaves no file', async () => {

@@ -90,7 +90,7 @@ afterAll(endProcesses)
 
 test('[SHIP-26] Caddy serves HTTPS with its own authority for localhost, also before the service runs', async () => {
   expect(early).toBeGreaterThanOrEqual(502)
-  const { status, headers } = await secure('/app')
+  const { status, headers } = await secure('/app/')
   expect([status, headers['strict-transport-security']]).toEqual([200, expect.stringContaining('max-age=')])
   const known = ca
   ca = ''

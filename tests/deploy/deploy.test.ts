@@ -80,12 +80,14 @@ describe('the image', () => {
       expect([path, exists(path)]).toEqual([path, false])
   })
 
-  test('[SHIP-1] names itself, its version and its revision in OCI labels', () => {
+  test('[SHIP-1] [OBS-19] names itself, its version and its revision in OCI labels, and its service the revision too', async () => {
     const { version, description } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, string>
     const labels = { title: 'Lockstep', description, licenses: 'Apache-2.0', version, revision: '0123abc' }
     const named = Object.entries(labels).map(([name, value]) => [`org.opencontainers.image.${name}`, value])
     expect(image.config.Labels).toMatchObject(Object.fromEntries(named))
     expect(readFileSync('compose.yaml', 'utf8')).toContain(`image: lockstep:${version}\n`)
+    const { info } = (await (await fetch(`${instances[0].baseUrl}/openapi.json`)).json()) as { info: object }
+    expect(info).toMatchObject({ version, 'x-revision': '0123abc' })
   })
 
   test('[SHIP-2] runs as an unprivileged user without capabilities, and cannot write anywhere', async () => {
@@ -108,7 +110,15 @@ describe('the image', () => {
   })
 
   test('[SHIP-2] serves the web client and the API documentation, and its health check works', async () => {
-    for (const path of ['/app', '/docs/', '/redoc', '/redoc/redoc.standalone.js', '/docs/realtime', '/health', '/live'])
+    for (const path of [
+      '/app/',
+      '/docs/',
+      '/redoc',
+      '/redoc/redoc.standalone.js',
+      '/docs/realtime',
+      '/health',
+      '/live',
+    ])
       expect([path, (await fetch(instances[0].baseUrl + path)).status]).toEqual([path, 200])
     expect(await instances[0].checkHealth()).toBe(0)
     const [, ...healthcheck] = image.config.Healthcheck.Test

@@ -10,6 +10,7 @@ import { checkManifests, type Manifest, renderManifests } from './kubernetes.ts'
 import { checkCompose, checkDockerfile, imagesIn, isRecent, minimumVersions, unknownSettings } from './lint.ts'
 import { nginxMainConfig } from './proxies.ts'
 import { makeSecrets, runMakeSecrets } from './secrets.ts'
+import { services } from './stores.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8')
@@ -57,7 +58,7 @@ describe('compose.yaml', () => {
     for (const path of named) expect(readFileSync(path, 'utf8')).toMatch(/^(\S+|user default off\nuser lockstep .*)\n$/)
     const files = { JWT_SECRET_FILE: 'jwt_secret', DATABASE_URL_FILE: 'database_url', REDIS_URL_FILE: 'redis_url' }
     const environment = Object.entries(files).map(([name, file]) => [name, join(folder, 'secrets', file)])
-    expect(readConfig({ ENVIRONMENT: 'production', ...Object.fromEntries(environment) }).isProduction).toBe(true)
+    expect(readConfig({ ...services.one.environment, ...Object.fromEntries(environment) }).isProduction).toBe(true)
     const contents = () => named.map((path) => readFileSync(path, 'utf8'))
     const before = contents()
     runMakeSecrets(folder)

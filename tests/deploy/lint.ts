@@ -4,12 +4,13 @@ import { validate } from 'dockerfile-utils'
 import { parse } from 'yaml'
 import { SECRETS, Settings } from '../../packages/server/src/config/settings.ts'
 
-/** Allowed environment variables: settings, secret files, and those of Node.js and the system. */
+/** Allowed environment variables: settings, secret files, the commit of the image, and those of Node.js and the system. */
 const known = new Set([
   ...Object.keys(Settings.properties),
   ...SECRETS.map((name) => `${name}_FILE`),
   'NODE_ENV',
   'PATH',
+  'REVISION',
 ])
 /** Reports environment variables that are not settings of the service. */
 export const unknownSettings = (names: string[]) =>

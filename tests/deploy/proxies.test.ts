@@ -89,7 +89,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => stub.listen(0, '127.0.0.1', resolve))
   stubPort = (stub.address() as AddressInfo).port
   // Few slots, so that a small attack could occupy them all, and no other protection of the service.
-  const unprotected = { MAX_REQUESTS_AT_ONCE: '2', FAIR_SHARES: 'off', RATE_LIMITS: 'off' }
+  const unprotected = { MAX_REQUESTS_AT_ONCE: '2', RATE_LIMITS: 'off' }
   service = await startService({ TRUST_PROXY: '1', METRICS_TOKEN, ...unprotected })
   const port = Number(new URL(service.baseUrl).port)
   const both = async (start: typeof startHaproxy) => ({

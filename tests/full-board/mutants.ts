@@ -9,8 +9,8 @@ const QUERIES = 'boards/full-board-queries.ts'
 export const mutations: Record<string, ServerMutation> = {
   'a card that was only re-spaced is missed': {
     file: QUERIES,
-    original: "union select (data ->> 'id')::uuid from log where type like 'card.%'",
-    mutated: '',
+    original: "'card.moved': 'card'",
+    mutated: "'card.moved': 'none'",
   },
   'the card that an item left is missed': {
     file: QUERIES,
@@ -19,18 +19,18 @@ export const mutations: Record<string, ServerMutation> = {
   },
   'the cards of a restored column are missed': {
     file: QUERIES,
-    original: "where log.type = 'column.created'",
-    mutated: 'where false',
+    original: "'column.created': 'column'",
+    mutated: "'column.created': 'none'",
   },
   'a renamed label is missed': {
     file: QUERIES,
-    original: "('label.updated', 'label.deleted')",
-    mutated: "('label.deleted')",
+    original: "'label.updated': 'any'",
+    mutated: "'label.updated': 'none'",
   },
   'a card that was archived stays': {
     file: 'boards/full-board-text.ts',
-    original: 'if (!changed.has(piece.id)) cards.push(piece)',
-    mutated: 'cards.push(piece)',
+    original: 'filter(({ id }) => !changedIds.has(id))',
+    mutated: 'slice()',
   },
 }
 

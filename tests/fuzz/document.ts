@@ -35,7 +35,7 @@ interface PublishedResponse extends Media {
 interface PublishedOperation {
   operationId: string
   parameters?: { name: string; in: 'path' | 'query' | 'header'; schema: Schema; required?: boolean }[]
-  requestBody?: Media
+  requestBody?: Media & { required?: boolean }
   security?: unknown[]
   responses: Record<string, Reference | PublishedResponse>
   'x-emits'?: string[]
@@ -78,7 +78,7 @@ export interface DocumentedOperation {
   pathFields: Field[]
   queryFields: Field[]
   headerFields: Field[]
-  body: { type: string; schema: Schema; isValid: (value: unknown) => boolean } | undefined
+  body: { type: string; schema: Schema; isRequired: boolean; isValid: (value: unknown) => boolean } | undefined
   isWrite: boolean
   needsCredential: boolean
   responses: Map<number, DocumentedResponse>
@@ -156,7 +156,7 @@ function operationOf(
     pathFields: fieldsIn('path'),
     queryFields: fieldsIn('query'),
     headerFields: fieldsIn('header'),
-    body: body && { ...body, isValid: openCheck(body.schema) },
+    body: body && { ...body, isRequired: requestBody?.required === true, isValid: openCheck(body.schema) },
     isWrite: emits !== undefined,
     needsCredential: security.length > 0,
     responses: new Map(responses),

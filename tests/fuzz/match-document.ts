@@ -50,7 +50,11 @@ function fitsAll(fields: readonly Field[], given: (name: string) => string | str
   })
 }
 
-function fitsBody({ type, isValid }: NonNullable<DocumentedOperation['body']>, request: FuzzRequest): boolean {
+function fitsBody(
+  { type, isRequired, isValid }: NonNullable<DocumentedOperation['body']>,
+  request: FuzzRequest,
+): boolean {
+  if (!isRequired && (request.body ?? '').length === 0) return true
   if (!headerOf(request, 'Content-Type')?.startsWith(type)) return false
   const bytes = request.body ?? Buffer.alloc(0)
   try {

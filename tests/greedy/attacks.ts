@@ -1,144 +1,121 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
+import { type Account, FORM, fileForm, loginForm, longText, MULTIPART, type Owner } from './prepare.ts'
 
-/** The target of an attack: an account and its prepared data. */
-export interface Target {
-  /** The instances of the attacked service. */
-  urls: string[]
-  /** Source address of the attacker's connections. */
+export interface AttackCommand {
+  name: AttackName
+  baseUrl: string
   localAddress: string
-  token: string
-  email: string
-  password: string
-  board: string
-  column: string
-  card: string
-  /** The start of the board's log: `<epoch>.<seq>`. */
-  since: string
+  account: Account
+  /** Accounts whose limits this start of the attack may use up. */
+  crowd: Account[]
+  /** The bystander first. */
+  victims: Account[]
+  ms: number
 }
 
-/** The size of an attack. `many` is a number of connections, concurrent requests or bytes, depending on the attack. */
-export interface Amount {
-  many: number
-  everyMs?: number
-  /** On a slow machine the attack lasts until there are this many responses. */
-  atLeast?: number
-}
-
-/** Counts by outcome: a status, a close code, or a connection error. */
+/** Counts by outcome: a status, a close code, a connection error, or what a connection has reached. */
 export type Outcomes = Record<string, number>
 
-const MEBIBYTE = 2 ** 20
-/** The quotas allow fewer than 50 events of the largest size. */
-const POSITIONS = 40
-const LONGEST_MS = 60_000
-const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const JSON_TYPE = { 'content-type': 'application/json' }
-const BOUNDARY = 'between-parts'
-const MULTIPART = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
-const partHead = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="file.bin"\r\nContent-Type: application/x-test\r\n\r\n`
+const GZIP = { 'accept-encoding': 'gzip' }
 
 /** A running attack. At its end it closes everything it opened. */
 class Attack {
   readonly outcomes: Outcomes = {}
-  readonly target: Target
-  readonly amount: Amount
+  readonly command: AttackCommand
   private readonly agent: Agent
   private readonly sockets = new Set<{ destroy: () => void }>()
   private readonly stop = new AbortController()
 
-  constructor(target: Target, amount: Amount) {
-    this.target = target
-    this.amount = amount
-    this.agent = new Agent({ keepAlive: true, localAddress: target.localAddress })
+  constructor(command: AttackCommand) {
+    this.command = command
+    this.agent = new Agent({ keepAlive: true, localAddress: command.localAddress })
   }
 
   get isOver() {
     return this.stop.signal.aborted
   }
 
-  count(outcome: string | number) {
-    if (!this.isOver) this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1
-  }
-
-  /** Waits for a time, and until there are enough responses. */
-  async last(ms: number) {
-    const deadline = performance.now() + LONGEST_MS
-    await pause(ms)
-    const responses = () => Object.values(this.outcomes).reduce((sum, count) => sum + count, 0)
-    while (responses() < (this.amount.atLeast ?? 0) && performance.now() < deadline) await pause(50)
-  }
-
   end() {
     this.stop.abort()
     this.agent.destroy()
-    for (const socket of this.sockets) socket.destroy()
+    this.closeSockets()
   }
 
-  /** Repeats an action until the end, with some concurrency and at most once every `everyMs`. */
-  async repeat(atOnce: number, act: () => Promise<unknown>, everyMs = 0) {
-    const worker = async () => {
-      while (!this.isOver) {
-        const next = performance.now() + everyMs
-        await act()
-        await this.pause(next - performance.now())
-      }
-    }
-    await Promise.all(Array.from({ length: atOnce }, worker))
+  closeSockets() {
+    for (const socket of this.sockets) socket.destroy()
+    this.sockets.clear()
+  }
+
+  count(outcome: string | number) {
+    if (!this.isOver) this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1
   }
 
   async pause(ms: number) {
     await pause(Math.max(0, ms), undefined, { signal: this.stop.signal }).catch(() => {})
   }
 
+  /** Repeats an action until the end, with some concurrency and at most once every `everyMs`. */
+  async repeat(atOnce: number, act: (nth: number) => Promise<unknown>, everyMs = 0) {
+    let nth = 0
+    const worker = async () => {
+      while (!this.isOver) {
+        const next = performance.now() + everyMs
+        await act(nth++)
+        await this.pause(next - performance.now())
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, worker))
+  }
+
+  /** Does something many times, at a rate. */
+  async each(times: number, everyMs: number, act: (nth: number) => void) {
+    for (let nth = 0; nth < times && !this.isOver; nth++) {
+      act(nth)
+      await this.pause(everyMs)
+    }
+  }
+
   /** Sends one request and discards its response. Resolves when it is over, whatever the result. */
-  send(method: string, path: string, headers: Record<string, string> = {}, body?: Buffer, hasToken = true) {
+  send(method: string, path: string, headers: Record<string, string> = {}, body?: Buffer) {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const sent = request((this.target.urls[0] ?? '') + path, {
-      method,
-      agent: this.agent,
-      headers: {
-        ...(hasToken && { authorization: `Bearer ${this.target.token}` }),
-        ...(body && { 'content-length': String(body.length) }),
-        ...headers,
-      },
-    })
-    let status = 0
-    sent.on('error', (error: NodeJS.ErrnoException) => {
-      if (status === 0) this.count(error.code ?? error.message)
-    })
+    const authorization = `Bearer ${this.command.account.token}`
+    const length = body && { 'content-length': String(body.length) }
+    const all = { authorization, ...length, ...headers }
+    const sent = request(this.command.baseUrl + path, { method, agent: this.agent, headers: all })
+    sent.on('error', (error: NodeJS.ErrnoException) => this.count(error.code ?? error.message))
     sent.once('response', (response) => {
-      status = response.statusCode ?? 0
-      this.count(status)
-      response.on('error', () => {})
-      response.resume()
+      this.count(response.statusCode ?? 0)
+      response.on('error', () => {}).resume()
     })
     sent.once('close', resolve)
     sent.end(body)
     return promise
   }
 
-  /** Opens a TCP connection and writes the head of a request. Its response is counted, unless nothing is read. */
-  open(head: string, { isRead = true } = {}): Socket {
-    const socket = connect({
-      port: Number(new URL(this.target.urls[0] ?? '').port),
-      host: '127.0.0.1',
-      localAddress: this.target.localAddress,
-    })
+  json(method: string, path: string, content: unknown) {
+    return this.send(method, path, JSON_TYPE, Buffer.from(JSON.stringify(content)))
+  }
+
+  /** Opens a connection, and writes what may be less or more than a request. Reads nothing until it is resumed. */
+  open(text: string): Socket {
+    const { baseUrl, localAddress } = this.command
+    const socket = connect({ port: Number(new URL(baseUrl).port), host: '127.0.0.1', localAddress })
     this.sockets.add(socket)
+    socket.once('connect', () => this.count('connected'))
     socket.on('error', (error: NodeJS.ErrnoException) => this.count(error.code ?? error.message))
-    if (isRead) socket.once('data', (data) => this.count(data.toString('latin1', 9, 12)))
-    else socket.pause()
-    socket.write(head)
+    socket.pause()
+    socket.write(text)
     return socket
   }
 
-  openSocket(query: string, url = this.target.urls[0] ?? ''): WebSocket {
-    const { token, board, localAddress } = this.target
-    const address = `${url.replace('http', 'ws')}/ws/boards/${board}?token=${token}${query}`
+  openSocket(board: string, query: string): WebSocket {
+    const { baseUrl, localAddress, account } = this.command
+    const address = `${baseUrl.replace('http', 'ws')}/ws/boards/${board}?token=${account.token}${query}`
     const socket = new WebSocket(address, { localAddress })
     this.sockets.add({ destroy: () => socket.terminate() })
     socket.on('error', () => {})
@@ -146,158 +123,165 @@ class Attack {
     return socket
   }
 
-  head(line: string, headers: Record<string, string>, hasToken = true) {
-    const all = { host: 'x', ...(hasToken && { authorization: `Bearer ${this.target.token}` }), ...headers }
-    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
-    return `${[line, ...lines].join('\r\n')}\r\n\r\n`
+  head(line: string, headers: Record<string, string> = {}) {
+    const all = Object.entries({ host: 'x', authorization: `Bearer ${this.command.account.token}`, ...headers })
+    return `${[`${line} HTTP/1.1`, ...all.map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n`
   }
 
-  /** Opens connections that send their bodies one byte at a time. */
-  async dribble(head: string, begin: string) {
-    const { many, everyMs = 2_000 } = this.amount
-    const open: Socket[] = []
-    for (let i = 0; i < many && !this.isOver; i++) {
-      open.push(this.open(head + begin))
-      if (i % 50 === 49) await this.pause(20)
-    }
-    while (!this.isOver) {
-      await this.pause(everyMs)
-      for (const socket of open) if (!socket.destroyed) socket.write('x')
-    }
+  board(nth = 0) {
+    const { boards } = this.command.account
+    return boards[nth % boards.length] as Account['boards'][number]
+  }
+
+  rename(nth: number, title: number) {
+    return this.json('PATCH', `/columns/${this.board(nth).column}`, { title: `Renamed ${title}` })
+  }
+
+  /** A page of the log of 1 MB, from one of 20 positions, so that readers do not share pages. */
+  logPage = (nth: number) => `/boards/${this.board().id}/events?limit=500&after=${nth % 20}`
+
+  upload(bytes: number) {
+    const form = fileForm(randomBytes(bytes))
+    const path = `/cards/${this.board().cards[0]}/attachments`
+    return this.repeat(6, () => this.send('POST', path, MULTIPART, form))
   }
 }
 
-const renames = async (attack: Attack) => {
-  let nth = 0
-  const { column } = attack.target
-  const rename = () =>
-    attack.send('PATCH', `/columns/${column}`, JSON_TYPE, Buffer.from(JSON.stringify({ title: `Renamed ${++nth}` })))
-  await attack.repeat(attack.amount.many, rename, attack.amount.everyMs)
-}
+/** `owner` is whose account attacks, undefined for one of the crowd. Without the outcome `reaches` the attack had no effect. */
+const define = (
+  title: string,
+  owner: Owner | undefined,
+  reaches: string,
+  run: (attack: Attack) => Promise<unknown>,
+) => ({ title, owner, reaches, run })
 
-/** All attacks. Each uses valid HTTP requests without special rights. */
-const attacks = {
-  /**
-   * Long pages of the log: the longest exceeds the maximum string length, the others need less time but as much memory. Each is
-   * requested alone first, because it must be read within the statement timeout.
-   */
-  history: async (attack: Attack) => {
-    const limits = [349, 200, 100]
-    let nth = 0
-    const read = () => {
-      const limit = limits[nth++ % limits.length]
-      return attack.send('GET', `/boards/${attack.target.board}/events?limit=${limit}`)
+/** Each is lawful: it needs no special right and no broken HTTP. But it does not wait for as long as a 429 tells it to. */
+export const attacks = {
+  history: define('12 readers of history pages of 1 MB', 'history', '200', (attack) =>
+    attack.repeat(12, (nth) => attack.send('GET', attack.logPage(nth))),
+  ),
+  lists: define('lists of 490 boards of 64 KiB, 12 at once', 'lists', '200', (attack) =>
+    attack.repeat(12, () => attack.send('GET', '/boards')),
+  ),
+  searches: define('12 searches at once in a board of 8 MB', 'boards', '200', (attack) =>
+    attack.repeat(12, () => attack.send('GET', `/boards/${attack.board().id}/cards?search=qzx`)),
+  ),
+  boards: define('20 boards of 8 MB, changed and loaded, 12 at once', 'boards', '200', (attack) =>
+    attack.repeat(12, async (nth) => {
+      const { id, cards } = attack.board(nth)
+      await attack.json('PATCH', `/cards/${cards[0]}`, { title: `Changed ${nth}` })
+      await attack.send('GET', `/boards/${id}`, GZIP)
+    }),
+  ),
+  renames: define('renames of 20 columns of 8 MB', 'boards', '200', (attack) =>
+    attack.repeat(1, async (nth) => {
+      await Promise.all(attack.command.account.boards.map((_, i) => attack.rename(i, nth)))
+      await attack.pause(300)
+    }),
+  ),
+  'unread-boards': define('120 loads of boards of 8 MB that nobody reads', 'boards', 'connected', (attack) =>
+    attack.each(120, 20, (nth) => attack.open(attack.head(`GET /boards/${attack.board(nth).id}`))),
+  ),
+  'unread-history': define('400 history pages that nobody reads', 'history', 'connected', (attack) =>
+    attack.each(400, 10, (nth) => attack.open(attack.head(`GET ${attack.logPage(nth)}`))),
+  ),
+  uploads: define('uploads of 10 MB, six at once', 'files', '201', (attack) => attack.upload(10_000_000)),
+  'rejected-uploads': define('uploads of 12 MB, six at once', 'files', '400', (attack) => attack.upload(12_000_000)),
+  'slow-downloads': define('300 downloads of 10 MB at 1 KB/s', 'files', 'connected', (attack) => {
+    const sockets: Socket[] = []
+    const open = () => sockets.push(attack.open(attack.head(`GET ${attack.command.account.file}`)))
+    const read = async () => {
+      for (const socket of sockets) socket.read(1_000)
     }
-    for (const _ of limits) await read()
-    return attack.repeat(attack.amount.many, read)
-  },
-
-  /** Sockets that resume from different positions of the log, so that they share no page, read for a moment, and reconnect. */
-  resume: (attack: Attack) => {
-    const [epoch, seq] = attack.target.since.split('.')
-    let nth = 0
-    const resume = async () => {
-      const socket = attack.openSocket(`&seq=1&since=${epoch}.${Number(seq) + (nth++ % POSITIONS)}`)
+    return Promise.all([attack.each(300, 5, open), attack.repeat(1, read, 1_000)])
+  }),
+  downloads: define('downloads of 10 MB, 12 at once', 'files', '200', (attack) =>
+    attack.repeat(12, () => attack.send('GET', attack.command.account.file)),
+  ),
+  logins: define('300 right logins at once from one address', undefined, '200', (attack) => {
+    const forms = attack.command.crowd.map(({ email }) => loginForm(email))
+    return attack.repeat(300, (nth) => attack.send('POST', '/auth/login', FORM, forms[nth % forms.length]))
+  }),
+  flood: define('100 small requests at once', undefined, '200', (attack) =>
+    attack.repeat(100, () => attack.send('GET', '/auth/me')),
+  ),
+  pipelined: define('six times 800 pipelined requests a second', undefined, 'connected', (attack) => {
+    const requests = attack.head('GET /auth/me').repeat(800)
+    const open = async () => {
+      attack.closeSockets()
+      for (let i = 0; i < 6; i++) attack.open(requests).resume()
+    }
+    return attack.repeat(1, open, 1_000)
+  }),
+  bodies: define('100 bodies of 0.8 MB without their last byte', 'files', 'connected', (attack) => {
+    // The largest that are accepted.
+    const { id, column } = attack.board()
+    const headers = { ...JSON_TYPE, 'content-length': '800000' }
+    const head = attack.head(`POST /boards/${id}/columns/${column}/cards`, headers)
+    const body = '{"title":"Card","description":"'.padEnd(799_999, 'x')
+    return attack.each(100, 20, () => attack.open(head + body).resume())
+  }),
+  'unread-sockets': define('200 sockets that do not read, and events of 1 MB', 'sockets', 'open', (attack) => {
+    const open = (nth: number) => {
+      const socket = attack.openSocket(attack.board(nth).id, '&seq=1')
+      socket.once('open', () => {
+        attack.count('open')
+        socket.pause()
+      })
+    }
+    return Promise.all([attack.each(200, 2, open), attack.repeat(10, (nth) => attack.rename(nth, nth), 200)])
+  }),
+  'resuming-sockets': define('sockets that resume in a log of 31 MB, 40 a second', 'history', 'resumed', (attack) => {
+    const { id, start } = attack.board()
+    const [epoch, seq] = start.split('.')
+    return attack.repeat(16, async (nth) => {
+      const socket = attack.openSocket(id, `&seq=1&since=${epoch}.${Number(seq) + (nth % 20)}`)
       socket.once('message', () => attack.count('resumed'))
-      await attack.pause(attack.amount.everyMs ?? 500)
+      await attack.pause(400)
       socket.terminate()
-    }
-    return attack.repeat(attack.amount.many, resume)
-  },
-
-  /** Clients that request a large board without compression and read nothing. */
-  unreadBoards: async (attack: Attack) => {
-    const head = attack.head(`GET /boards/${attack.target.board} HTTP/1.1`, { 'accept-encoding': 'identity' })
-    for (let i = 0; i < attack.amount.many && !attack.isOver; i++) {
-      attack.open(head, { isRead: false })
-      await attack.pause(attack.amount.everyMs ?? 50)
-    }
-    while (!attack.isOver) await attack.pause(1_000)
-  },
-
-  /** Lists of half a million invalid items. */
-  wrongLists: (attack: Attack) => {
-    const body = Buffer.from(`{"user_ids":[${'0,'.repeat(524_000)}0]}`)
-    const send = () => attack.send('PUT', `/cards/${attack.target.card}/assignees`, JSON_TYPE, body)
-    return attack.repeat(attack.amount.many, send, attack.amount.everyMs)
-  },
-
-  slowUploads: (attack: Attack) => {
-    const head = attack.head(`POST /cards/${attack.target.card}/attachments HTTP/1.1`, {
-      ...MULTIPART,
-      'content-length': String(MEBIBYTE),
     })
-    return attack.dribble(head, partHead)
-  },
-
-  slowBodies: (attack: Attack) => {
-    const head = attack.head('POST /boards HTTP/1.1', { ...JSON_TYPE, 'content-length': '1000' })
-    return attack.dribble(head, '{"title":"')
-  },
-
-  slowLogins: (attack: Attack) => {
-    const head = attack.head('POST /auth/login HTTP/1.1', { ...FORM, 'content-length': '1000' }, false)
-    return attack.dribble(head, 'username=')
-  },
-
-  boardLists: (attack: Attack) => attack.repeat(attack.amount.many, () => attack.send('GET', '/boards')),
-
-  searches: (attack: Attack) =>
-    attack.repeat(attack.amount.many, () => attack.send('GET', `/boards/${attack.target.board}/cards?search=qz`)),
-
-  uploads: (attack: Attack) => {
-    const body = Buffer.concat([
-      Buffer.from(partHead),
-      randomBytes(attack.amount.many),
-      Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
-    ])
-    const send = () => attack.send('POST', `/cards/${attack.target.card}/attachments`, MULTIPART, body)
-    return attack.repeat(2, send, attack.amount.everyMs)
-  },
-
-  renames,
-
-  /** Renames that are watched at every instance. */
-  watchedRenames: async (attack: Attack) => {
-    for (const url of attack.target.urls) attack.openSocket('&seq=1', url)
-    await renames(attack)
-  },
-
-  rightLogins: (attack: Attack) => {
-    const { email, password } = attack.target
-    const body = Buffer.from(new URLSearchParams({ username: email, password }).toString())
-    const send = () => attack.send('POST', '/auth/login', FORM, body, false)
-    return attack.repeat(attack.amount.many, send, attack.amount.everyMs)
-  },
-
-  sockets: async (attack: Attack) => {
-    for (let i = 0; i < attack.amount.many && !attack.isOver; i++) {
-      attack.openSocket('', attack.target.urls.at(-1)).once('open', () => attack.count('open'))
-      await attack.pause(attack.amount.everyMs ?? 8)
-    }
-    while (!attack.isOver) await attack.pause(1_000)
-  },
-
-  largeForms: (attack: Attack) => {
-    const fields = Array.from({ length: 100_000 }, (_, i) => `a${i}=`).join('&')
-    const body = Buffer.from(`username=${fields}`.slice(0, MEBIBYTE))
-    return attack.repeat(attack.amount.many, () => attack.send('POST', '/auth/login', FORM, body, false))
-  },
-
-  longEmails: (attack: Attack) => {
-    const email = `${'a'.repeat(MEBIBYTE - 200)}@example.com`
-    const body = Buffer.from(JSON.stringify({ email, username: 'somebody', password: 'a-long-enough-pass-phrase' }))
-    return attack.repeat(attack.amount.many, () => attack.send('POST', '/auth/register', JSON_TYPE, body, false))
-  },
+  }),
+  additions: define('boards of 64 KiB to which the bystander is added', 'files', '201', (attack) => {
+    const description = longText()
+    const [bystander, ...others] = attack.command.victims
+    return attack.repeat(6, async (nth) => {
+      const id = randomUUID()
+      await attack.json('POST', '/boards', { id, title: 'Free offer', description })
+      for (const user of [bystander, others[nth % others.length]])
+        await attack.json('POST', `/boards/${id}/invite`, { user_id: user?.id })
+    })
+  }),
 }
 export type AttackName = keyof typeof attacks
 
+/** One or two accounts that attack at the same time. */
+export interface Scenario {
+  name: string
+  title: string
+  attacks: AttackName[]
+  /** The attackers have the address of the bystander. They stay below the limits of an address. */
+  isOneAddress?: true
+}
+
+export const CONTROL: Scenario = { name: 'control', title: 'no attack', attacks: [] }
+/** The additions come last, because the bystander stays a member of the boards. */
+export const scenarios: Scenario[] = [
+  { name: 'two-accounts', title: 'history pages and lists of boards, by two accounts', attacks: ['history', 'lists'] },
+  {
+    name: 'same-address',
+    title: 'history pages and small requests, from the address of the bystander',
+    attacks: ['history', 'flood'],
+    isOneAddress: true,
+  },
+  ...Object.entries(attacks).map(([name, { title }]) => ({ name, title, attacks: [name as AttackName] })),
+]
+
 /** Runs an attack for a time, and returns the outcomes. */
-export async function runAttack(name: AttackName, target: Target, amount: Amount, ms: number): Promise<Outcomes> {
-  const attack = new Attack(target, amount)
-  const under = attacks[name](attack)
-  await attack.last(ms)
+export async function runAttack(command: AttackCommand): Promise<Outcomes> {
+  const attack = new Attack(command)
+  const running = attacks[command.name].run(attack)
+  await pause(command.ms)
   attack.end()
-  await under
+  await running
   return attack.outcomes
 }

@@ -1,166 +1,135 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { setTimeout as pause } from 'node:timers/promises'
 import { HttpClient, type HttpResponse } from '@lockstep/testing/load/http-client'
-import { now } from '@lockstep/testing/load/socket-clients'
 import { handleCommands } from '@lockstep/testing/load/worker'
 import { WebSocket } from 'ws'
-import type { Sample } from './judge.ts'
-import { Pacer } from './pacer.ts'
+import { type Action, OpenLoop } from './open-loop.ts'
+import { type Account, fileForm, logIn, MULTIPART } from './prepare.ts'
 
-/** In its own process: one bystander for each service, at the same pace, so that their times can be compared. */
-export type BystanderCommand =
-  | { do: 'prepare'; services: BystanderService[] }
-  | { do: 'begin' }
-  | { do: 'finish' }
-  | { do: 'leave' }
-
-/** The instances of a service. The bystander sends requests to the first, and opens sockets at the last. */
-export interface BystanderService {
-  urls: string[]
+/** In its own process, so that the attacker does not delay the measurement. */
+export type BystanderCommand = ({ do: 'prepare' } & Place) | { do: 'begin' } | { do: 'finish' }
+interface Place {
+  baseUrl: string
+  localAddress: string
+  accounts: Account[]
 }
 
 const PATIENCE_MS = 10_000
-/** Accounts that log in alternately, each from its own address, to stay below the login limit. */
-const ACCOUNTS = 12
-const CARDS = 20
-const PASSWORD = 'a-long-enough-pass-phrase-of-nobody'
+const WORDS = 'some words about the task '
 
-let bystanders: Bystander[] = []
+/** A careful user with a small board. Nobody else changes it. */
+async function makeBystander({ baseUrl, localAddress, accounts }: Place) {
+  const token = accounts[0]?.token ?? ''
+  const options = { localAddress, timeoutMs: PATIENCE_MS }
+  const client = new HttpClient(baseUrl, token, options)
+  const file = fileForm(randomBytes(50_000))
 
-class Bystander {
-  private readonly url: string
-  private readonly listenUrl: string
-  private readonly nth: number
-  private readonly emails: string[] = []
-  private client: HttpClient
-  private token = ''
-  private board = ''
-  private card = ''
-  private socket: WebSocket | undefined
-  private isLeaving = false
-  private readonly pacer = new Pacer()
-  private writes = 0
-  private logins = 0
-  /** Written titles whose event has not arrived yet, and when each write was due. */
-  private readonly awaited = new Map<string, number>()
+  const get = async (path: string) => expectStatus(200, await client.request('GET', path))
+  const post = async (path: string, content: unknown, status = 201) =>
+    expectStatus(status, await client.json('POST', path, content))
+  const upload = async () =>
+    expectStatus(201, await client.request('POST', `${cards[1]}/attachments`, MULTIPART, [file]))
+  const make = async (path: string, content: unknown) => idOf(await post(path, content))
 
-  constructor({ urls }: BystanderService, nth: number) {
-    this.url = urls[0] as string
-    this.listenUrl = urls.at(-1) as string
-    this.nth = nth
-    this.client = this.clientAt(this.addressOf(0))
+  const board_id = await make('/boards', { title: 'Plan' })
+  const board = `/boards/${board_id}`
+  const columns = [
+    await make(`${board}/columns`, { title: 'To do' }),
+    await make(`${board}/columns`, { title: 'Done' }),
+  ]
+  const newCard = `${board}/columns/${columns[0]}/cards`
+  const cards: string[] = []
+  for (let i = 0; i < 20; i++)
+    cards.push(`/cards/${await make(newCard, { title: `Card ${i}`, description: WORDS.repeat(10) })}`)
+  for (let i = 0; i < 5; i++) await make(`${board}/labels`, { name: `Label ${i}` })
+  for (let i = 0; i < 10; i++) await make(`${cards[0]}/comments`, { body: WORDS })
+  const attachment = `/attachments/${idOf(await upload())}`
+
+  const open = () => {
+    const address = `${baseUrl.replace('http', 'ws')}/ws${board}?seq=1&token=${token}`
+    return new WebSocket(address, { localAddress, handshakeTimeout: PATIENCE_MS }).on('error', () => {})
+  }
+  const connect = async () => {
+    const socket = open()
+    await firstMessage(socket).finally(() => socket.terminate())
   }
 
-  async prepare() {
-    for (let i = 0; i < ACCOUNTS; i++) {
-      const name = `bystander-${randomUUID().slice(0, 13)}`
-      const email = `${name}@example.com`
-      using client = this.clientAt(this.addressOf(i))
-      await json(client, 'POST', '/auth/register', { email, username: name, password: PASSWORD })
-      this.emails.push(email)
-    }
-    this.token = await this.logIn(0)
-    this.client.close()
-    this.client = this.clientAt(this.addressOf(0), this.token)
-    const board = await json(this.client, 'POST', '/boards', { title: 'Plan' })
-    this.board = `/boards/${board.id}`
-    const column = await json(this.client, 'POST', `${this.board}/columns`, { title: 'To do' })
-    for (let i = 0; i < CARDS; i++) {
-      const card = await json(this.client, 'POST', `${this.board}/columns/${column.id}/cards`, { title: `Card ${i}` })
-      this.card = `/cards/${card.id}`
-    }
-    await this.listen()
-  }
-
-  begin() {
-    const { pacer } = this
-    pacer.begin()
-    pacer.every(50, 'read', async () => expectOk(await this.client.request('GET', this.board)))
-    pacer.every(100, 'write', (due) => this.write(due))
-    pacer.every(500, 'login', async () => void (await this.logIn(++this.logins % ACCOUNTS)))
-    pacer.every(500, 'connect', () => this.connect())
-  }
-
-  async finish(): Promise<Sample[]> {
-    await this.pacer.end()
-    for (const deadline = now() + PATIENCE_MS; this.awaited.size > 0 && now() < deadline; ) await pause(5)
-    for (const due of this.awaited.values()) this.pacer.add('event', due, 'did not arrive')
-    this.awaited.clear()
-    return this.pacer.take()
-  }
-
-  leave() {
-    this.isLeaving = true
-    this.client.close()
-    this.socket?.terminate()
-  }
-
-  private async write(due: number) {
-    const title = `w-${++this.writes}`
-    this.awaited.set(title, due)
-    try {
-      expectOk(await this.client.json('PATCH', this.card, { title }))
-    } catch (error) {
-      this.awaited.delete(title)
-      throw error
-    }
-  }
-
-  private async logIn(nth: number): Promise<string> {
-    using client = this.clientAt(this.addressOf(nth))
-    const form = new URLSearchParams({ username: this.emails[nth] ?? '', password: PASSWORD }).toString()
-    const type = { 'content-type': 'application/x-www-form-urlencoded' }
-    const reply = await client.request('POST', '/auth/login', type, [Buffer.from(form)])
-    expectOk(reply)
-    return (JSON.parse(reply.bytes.toString()) as { access_token: string }).access_token
-  }
-
-  private async connect() {
-    const socket = this.openSocket()
-    try {
-      await firstMessage(socket)
-    } finally {
-      socket.terminate()
-    }
-  }
-
-  private openSocket() {
-    const address = `${this.listenUrl.replace('http', 'ws')}/ws${this.board}?seq=1&token=${this.token}`
-    const socket = new WebSocket(address, { localAddress: this.addressOf(0), handshakeTimeout: PATIENCE_MS })
-    socket.on('error', () => {})
-    return socket
-  }
-
-  /** Keeps a socket open. A close is a failure, after which another one is opened. */
-  private async listen() {
-    const socket = this.openSocket()
-    this.socket = socket
-    socket.on('message', (data: Buffer) => this.onMessage(socket, data.toString()))
-    socket.once('close', (code) => {
-      if (this.isLeaving) return
-      this.pacer.add('event', now(), `the socket was closed with ${code}`)
-      setTimeout(() => void this.listen().catch(() => {}), 500)
+  /** Titles whose event has not arrived yet. */
+  const awaited = new Map<string, PromiseWithResolvers<void>>()
+  let hasLeft = false
+  let listener: WebSocket
+  /** Keeps a socket open. When it closes, the awaited events have failed, and another one is opened. */
+  const listen = async () => {
+    listener = open()
+    listener.on('message', (data: Buffer) => {
+      const text = data.toString()
+      if (text.includes('"type":"ping"')) listener.send('{"type":"pong"}')
+      awaited.get(/"title":"(w-\d+)"/.exec(text)?.[1] ?? '')?.resolve()
     })
-    await firstMessage(socket)
+    listener.once('close', (code) => {
+      for (const { reject } of awaited.values()) reject(new Error(`the socket was closed with ${code}`))
+      if (!hasLeft) setTimeout(() => void listen().catch(() => {}), 300)
+    })
+    await firstMessage(listener)
+  }
+  await listen()
+
+  let changes = 0
+  /** A change, until its response and its event have arrived. */
+  const change = async () => {
+    const title = `w-${++changes}`
+    const arrived = Promise.withResolvers<void>()
+    const timer = setTimeout(() => arrived.reject(new Error('the event did not arrive')), PATIENCE_MS)
+    awaited.set(title, arrived)
+    const changed = client.json('PATCH', cards[15] as string, { title }).then((reply) => expectStatus(200, reply))
+    await Promise.all([changed, arrived.promise]).finally(() => {
+      clearTimeout(timer)
+      awaited.delete(title)
+    })
+  }
+  const logInAs = async (email: string) => {
+    using own = new HttpClient(baseUrl, '', options)
+    expectStatus(200, await logIn(own, email))
   }
 
-  private onMessage(socket: WebSocket, text: string) {
-    if (text.includes('"type":"ping"')) socket.send('{"type":"pong"}')
-    const title = /"title":"(w-\d+)"/.exec(text)?.[1] ?? ''
-    const due = this.awaited.get(title)
-    if (due === undefined) return
-    this.awaited.delete(title)
-    this.pacer.add('event', due)
+  const nextList = taking([...Array<string>(4).fill(`${board}/labels`), '/boards'])
+  const nextCard = taking(cards.slice(2, 13))
+  const nextColumn = taking(columns)
+  // Several accounts, to stay below the limit of one.
+  const nextEmail = taking(accounts.map(({ email }) => email))
+  const actions: Action[] = [
+    { kind: 'me', everyMs: 200, act: () => get('/auth/me') },
+    { kind: 'list', everyMs: 200, act: () => get(nextList()) },
+    { kind: 'card', everyMs: 200, act: () => get(cards[0] as string) },
+    { kind: 'board', everyMs: 250, act: () => get(board) },
+    { kind: 'search', everyMs: 300, act: () => get(`${board}/cards?search=words`) },
+    { kind: 'inbox', everyMs: 300, act: () => get('/me/inbox') },
+    { kind: 'history', everyMs: 300, act: () => get(`${board}/events?limit=50`) },
+    { kind: 'comments', everyMs: 300, act: () => get(`${cards[0]}/comments`) },
+    { kind: 'upload', everyMs: 500, act: upload },
+    { kind: 'download', everyMs: 400, act: () => get(attachment) },
+    { kind: 'create', everyMs: 400, act: () => post(newCard, { title: 'New' }) },
+    { kind: 'move', everyMs: 400, act: () => post(`${nextCard()}/move`, { column_id: nextColumn() }, 200) },
+    { kind: 'connect', everyMs: 500, act: connect },
+    { kind: 'event', everyMs: 250, act: change },
+    { kind: 'login', everyMs: 500, act: () => logInAs(nextEmail()) },
+  ]
+  const loop = new OpenLoop()
+  return {
+    begin: () => loop.begin(actions),
+    finish: () => loop.end(),
+    leave: () => {
+      hasLeft = true
+      client.close()
+      listener.terminate()
+    },
   }
+}
 
-  private addressOf(nth: number) {
-    return `127.0.${10 + this.nth}.${1 + nth}`
-  }
-
-  private clientAt(localAddress: string, token = '') {
-    return new HttpClient(this.url, token, { localAddress, timeoutMs: PATIENCE_MS })
-  }
+/** Returns a function that returns the items in turn. */
+function taking<T>(items: readonly T[]) {
+  let nth = 0
+  return () => items[nth++ % items.length] as T
 }
 
 async function firstMessage(socket: WebSocket) {
@@ -170,24 +139,21 @@ async function firstMessage(socket: WebSocket) {
   await Promise.race([once(socket, 'message', { signal: AbortSignal.timeout(PATIENCE_MS) }), closed])
 }
 
-async function json(client: HttpClient, method: string, path: string, content: unknown): Promise<{ id: string }> {
-  const { status, bytes } = await client.json(method, path, content)
-  if (status !== 201) throw new Error(`${method} ${path} was answered ${status}: ${bytes.toString()}`)
-  return JSON.parse(bytes.toString()) as { id: string }
-}
+const idOf = ({ bytes }: HttpResponse) => (JSON.parse(bytes.toString()) as { id: string }).id
 
 /** Throws an error with the status and the problem code. */
-function expectOk({ status, bytes }: HttpResponse) {
-  if (status !== 200) throw new Error(`${status} ${/"code":"(\w+)"/.exec(bytes.toString())?.[1] ?? ''}`.trim())
+function expectStatus(expected: number, reply: HttpResponse): HttpResponse {
+  const { status, bytes } = reply
+  if (status === expected) return reply
+  throw new Error(`${status} ${/"code":"(\w+)"/.exec(bytes.toString())?.[1] ?? ''}`.trim())
 }
 
-handleCommands<BystanderCommand>(async (order) => {
-  if (order.do === 'prepare') {
-    bystanders = order.services.map((service, nth) => new Bystander(service, nth))
-    await Promise.all(bystanders.map((bystander) => bystander.prepare()))
+let bystander: Awaited<ReturnType<typeof makeBystander>> | undefined
+handleCommands<BystanderCommand>(async (command) => {
+  if (command.do === 'prepare') {
+    bystander?.leave()
+    bystander = await makeBystander(command)
   }
-  if (order.do === 'begin') for (const bystander of bystanders) bystander.begin()
-  if (order.do === 'finish') return Promise.all(bystanders.map((bystander) => bystander.finish()))
-  if (order.do === 'leave') for (const bystander of bystanders) bystander.leave()
-  return undefined
+  if (command.do === 'begin') bystander?.begin()
+  return command.do === 'finish' ? bystander?.finish() : undefined
 })

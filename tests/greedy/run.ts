@@ -1,106 +1,124 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { machineTime } from '@lockstep/testing/load/measure'
-import type { Outcomes } from './attacks.ts'
-import type { AttackEnvironment, ServiceOptions } from './environment.ts'
-import { evaluate, type Observation, type Sample, type Verdict } from './judge.ts'
-import type { Prepared } from './prepare.ts'
-import type { Scenario } from './scenarios.ts'
+import { instanceSettings, type Stores, startStores } from '@lockstep/testing/environment'
+import { Worker } from '@lockstep/testing/load/worker'
+import { eventually, type ServiceProcess, startServiceProcess } from '@lockstep/testing/processes'
+import { type AttackCommand, attacks, type Outcomes, type Scenario } from './attacks.ts'
+import type { BystanderCommand } from './bystander-process.ts'
+import type { Run, Sample } from './judge.ts'
+import { type Account, type Prepared, prepare } from './prepare.ts'
 
 export interface Pace {
-  size: 'full' | 'small'
-  /** Duration of an attack, and of the pause before it. */
+  /** How often an attack starts. The samples of all starts are judged together. */
+  starts: number
   attackMs: number
+  warmUpMs: number
   calmMs: number
-  /** Rounds attack the services alternately. If times are too long, more rounds distinguish noise from a defect. */
-  minRounds: number
-  maxRounds: number
-  /** Rounds in which the host steals more than this share of the CPU are repeated. */
-  maxStolen?: number
-  /** If set, all scenarios share the same processes; otherwise each gets new ones with its own settings. */
-  shared?: ServiceOptions
 }
 
-export interface Result {
-  scenario: Scenario
-  prepared: Pick<Prepared, 'made' | 'rejected'>
-  /** The responses to the attacker. */
-  outcomes: Outcomes
-  observation: Observation
-  rounds: number
-  /** Rounds that were repeated because the host stole too much CPU. */
-  disturbed: number
-  verdict: Verdict
-}
+const DATABASE = 'lockstep'
+const BYSTANDER_ADDRESS = '127.0.10.1'
+const ATTACKER_ADDRESSES = ['127.0.20.1', '127.0.20.2']
+/** How many of the crowd one start of an attack uses. */
+const CROWD = 16
+const QUICK_MS = 100
+const SETTLE_MS = 20_000
 
-const MAX_DISTURBED = 6
+/** PostgreSQL, Redis, the stored data, and the processes of the bystander and of two attackers. */
+export class AttackEnvironment {
+  private readonly bystander = new Worker<BystanderCommand>(new URL('bystander-process.ts', import.meta.url))
+  private readonly attackers = ATTACKER_ADDRESSES.map(
+    () => new Worker<AttackCommand>(new URL('attack-process.ts', import.meta.url)),
+  )
+  private readonly stores: Stores
+  private readonly data: Prepared
+  private starts = 0
 
-/** Measures the share of CPU time that the host steals from now on. */
-function stolenSince(): () => number {
-  const before = machineTime()
-  return () => {
-    const after = machineTime()
-    return (after.steal - before.steal) / Math.max(1, after.all - before.all)
+  private constructor(stores: Stores, data: Prepared) {
+    this.stores = stores
+    this.data = data
+  }
+
+  /** Stores what the scenarios need, through a service without limits: with them it would take an hour. */
+  static async open(scenarios: Scenario[], scale: number): Promise<AttackEnvironment> {
+    const stores = await startStores({ postgres: { shared_buffers: '128MB' } })
+    // In production the service does not create its database.
+    await stores.createDatabase(DATABASE)
+    const unlimited = await startService(stores, { RATE_LIMITS: 'off', QUOTAS: 'off' })
+    const owners = scenarios.flatMap((each) => each.attacks.flatMap((name) => attacks[name].owner ?? []))
+    const data = await prepare(unlimited.baseUrl, scale, [...new Set(owners)])
+    await unlimited.end('SIGKILL')
+    await stores.pool(DATABASE).query('vacuum analyze')
+    return new AttackEnvironment(stores, data)
+  }
+
+  /** Runs one scenario against a service that has just started, with the default limits and quotas of production. */
+  async run(scenario: Scenario, { starts, attackMs, warmUpMs, calmMs }: Pace): Promise<Run> {
+    const { bystander, data } = this
+    const service = await startService(this.stores)
+    const place = { baseUrl: service.baseUrl, localAddress: BYSTANDER_ADDRESS, accounts: data.bystander }
+    await bystander.run({ do: 'prepare', ...place })
+    await bystander.run({ do: 'begin' })
+    await pause(warmUpMs)
+    await bystander.run({ do: 'finish' })
+    const run: Run = { samples: [], peakBytes: 0, hasEnded: false, outcomes: {}, idle: [] }
+    for (let start = 0; start < starts && !service.hasEnded(); start++) {
+      await pause(calmMs)
+      // One start must not affect the next. A service that stays slow is measured as it is.
+      await eventually('it responds quickly', () => service.hasEnded() || isQuick(service), SETTLE_MS).catch(() => {})
+      await bystander.run({ do: 'begin' })
+      await Promise.all([pause(attackMs), this.attack(scenario, service, attackMs, run)])
+      run.samples.push(...((await bystander.run({ do: 'finish' })) as Sample[]))
+      run.peakBytes = Math.max(run.peakBytes, peakOf(service.pid))
+    }
+    run.hasEnded = service.hasEnded()
+    run.idle = scenario.attacks.filter((name) => !run.outcomes[`${name} ${attacks[name].reaches}`])
+    await service.end('SIGKILL')
+    return run
+  }
+
+  private async attack({ attacks: names, isOneAddress }: Scenario, { baseUrl }: ServiceProcess, ms: number, run: Run) {
+    const { bystander, crowd: all, owners } = this.data
+    // The limits of an account last for a minute. Some attacks need accounts that have not used them up.
+    const from = (CROWD * this.starts++) % Math.max(1, all.length)
+    const crowd = all.slice(from, from + CROWD)
+    const running = names.map(async (name, i) => {
+      const { owner } = attacks[name]
+      const account = (owner ? owners[owner] : crowd[0]) as Account
+      const localAddress = (isOneAddress ? BYSTANDER_ADDRESS : ATTACKER_ADDRESSES[i]) as string
+      const command = { name, baseUrl, localAddress, account, crowd, victims: [...bystander, ...all], ms }
+      const outcomes = (await this.attackers[i]?.run(command)) as Outcomes
+      for (const [outcome, count] of Object.entries(outcomes))
+        run.outcomes[`${name} ${outcome}`] = count + (run.outcomes[`${name} ${outcome}`] ?? 0)
+    })
+    await Promise.all(running)
+  }
+
+  async close() {
+    await Promise.all([this.bystander, ...this.attackers].map((worker) => worker.end()))
+    await this.stores[Symbol.asyncDispose]()
   }
 }
 
-/** Runs one scenario, and evaluates all of its rounds together. */
-export async function runScenario(
-  environment: AttackEnvironment,
-  scenario: Scenario,
-  pace: Pace,
-  hasQuotas: boolean,
-): Promise<Result> {
-  const { prepare, amount } = scenario[pace.size] ?? scenario.full
-  const { shared, minRounds, maxRounds } = pace
-  await environment.start(shared ?? optionsOf(scenario), { isFresh: !shared })
-  const began = performance.now()
-  // Prepared data is shared between scenarios; an account without data belongs to one scenario, with its own limits.
-  const prepared = await environment.prepare(prepare ?? {}, prepare ? '' : scenario.name)
-  const outcomes: Outcomes = {}
-  const observation: Observation = {
-    attacked: [],
-    control: [],
-    ended: [],
-    peakBytes: 0,
-    limitBytes: environment.limitBytes,
-  }
-  let disturbed = 0
-  for (let round = 0; ; round++) {
-    const nth = round % prepared.length
-    const { target } = prepared[nth] as Prepared
-    await pause(pace.calmMs)
-    await environment.settle()
-    await environment.bystanders.run({ do: 'begin' })
-    const order = { name: scenario.attack, target, amount, ms: pace.attackMs }
-    const stolen = stolenSince()
-    const got = (await environment.attacker.run(order)) as Outcomes
-    const samples = (await environment.bystanders.run({ do: 'finish' })) as Sample[][]
-    // The host stole CPU time, so the times are not used. Memory still counts, and so does a round with a failure.
-    const hasFailed = environment.ended().length > 0 || samples[nth]?.some(({ failure }) => failure !== undefined)
-    if (pace.maxStolen !== undefined && stolen() > pace.maxStolen && disturbed < MAX_DISTURBED && !hasFailed) {
-      disturbed++
-      round--
-      continue
-    }
-    for (const [outcome, count] of Object.entries(got)) outcomes[outcome] = (outcomes[outcome] ?? 0) + count
-    observation.attacked.push(...(samples[nth] ?? []))
-    observation.control.push(...(samples[1 - nth] ?? []))
-    observation.ended = environment.ended()
-    observation.peakBytes = environment.peakBytes
-    const { quota } = scenario
-    if (quota && hasQuotas && observation.ended.length === 0) {
-      const bytes = await environment.query(nth, quota.query, [target.board])
-      observation.stored = { what: quota.what, bytes, limitBytes: quota.limitBytes(performance.now() - began) }
-    }
-    const verdict = evaluate(observation)
-    const { unusable, failures, slow } = verdict
-    const isFinal = unusable.length > 0 || failures.length > 0 || slow.length === 0
-    const rounds = round + 1
-    if (rounds >= maxRounds || observation.ended.length > 0 || (rounds >= minRounds && isFinal)) {
-      const { made, rejected } = prepared[0] as Prepared
-      return { scenario, prepared: { made, rejected }, outcomes, observation, rounds, disturbed, verdict }
-    }
-  }
+function startService(stores: Stores, settings: Record<string, string> = {}): Promise<ServiceProcess> {
+  const own = instanceSettings(stores.url(DATABASE), stores.redis.url)
+  return startServiceProcess({ ...own, ENVIRONMENT: 'production', LOG_LEVEL: 'info', ...settings })
 }
 
-const optionsOf = ({ settings = {}, instances = 1 }: Scenario): ServiceOptions => ({ settings, instances })
+async function isQuick({ baseUrl }: ServiceProcess): Promise<boolean> {
+  const begun = performance.now()
+  const response = await fetch(`${baseUrl}/health`).catch(() => undefined)
+  await response?.text()
+  return response?.status === 200 && performance.now() - begun < QUICK_MS
+}
+
+/** Peak resident memory of a process, from the kernel, so that no peak between two samples is missed. */
+function peakOf(pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024
+  } catch {
+    // It has ended.
+    return 0
+  }
+}

@@ -32,6 +32,8 @@ export class InboxModel {
   readonly happened = { notified: 0, withdrawn: 0, gathered: 0, left: 0, byRule: 0, ofItems: 0, replaced: 0 }
   private readonly board_id: string
   private isArchived = false
+  /** The user of the latest event that has one. A rule acts in the change of that user. */
+  private caller_id: string | null = null
   private readonly members: Set<string>
   private readonly cards = new Set<string>()
   /** The number of each card. A card that is purged and created again has the same id, but another number. */
@@ -70,6 +72,7 @@ export class InboxModel {
   apply(change: LoggedChange) {
     const { type, subject_id, data } = change
     const id = data['id'] as string
+    this.caller_id = change.user_id ?? this.caller_id
     if (type === 'board.updated') this.isArchived = data['archived_at'] !== null
     if (type === 'card.created') this.addCard(id, data['number'] as number)
     if (type === 'card.deleted') this.cards.delete(id)
@@ -149,7 +152,7 @@ export class InboxModel {
     { user_id: actor_id, at: changed_at }: LoggedChange,
     about: Pick<ModelItem, 'reason' | 'card_id' | 'comment_id'>,
   ) {
-    if (user_id === actor_id || !this.members.has(user_id)) return
+    if (user_id === this.caller_id || !this.members.has(user_id)) return
     const items = this.itemsOf(user_id)
     const subject_id = about.card_id ?? this.board_id
     const known = items.get(subject_id)

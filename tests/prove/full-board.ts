@@ -104,9 +104,9 @@ async function proveMemory({ add }: Collected) {
     for (const id of boards) await cache.get(database, id, (await readBoardVersion(database, id)) as BoardVersion)
   }
   // Compiled code and connections are not memory of the cache.
-  await load(new BoardCache(1, 2))
+  await load(new BoardCache(1))
   const before = await usedMemory()
-  const cache = new BoardCache(CACHE_BYTES, 2)
+  const cache = new BoardCache(CACHE_BYTES)
   await load(cache)
   const filled = (await usedMemory()) - before
   for (let round = 1; round <= 5; round++) {

@@ -36,14 +36,9 @@ export const suites: Record<string, { title: string; about: string }> = {
       'Requests arrive at five times the rate that the service can handle, for a minute, on 1,000 open connections, while 200 sockets watch boards. Goodput counts correct responses within a second. It is compared with the peak rate in alternating runs, because the load generator shares the machine. The same flood against an instance without admission control must miss a bound.',
   },
   greedy: {
-    title: 'One greedy account or address',
+    title: 'Greedy accounts',
     about:
-      'One account or address sends as much as it can, in one scenario after the other, with the default quotas and without quotas. Another user works at the attacked service and, at the same time, at an equal service that is not attacked. Their requests must succeed and take at most twice as long, or 30 ms longer, and the process must stay within 1 GiB.',
-  },
-  'greedy-before': {
-    title: 'The same without the defenses',
-    about:
-      'The scenarios of the previous suite against the last version without quotas and fair shares. Each must fail there; otherwise it shows nothing.',
+      'One lawful account after the other, with the default limits and quotas, sends as much as it can; once two at the same time, and once at the address of the bystander. The bystander is another user, whose requests of 15 classes are sent by the clock from the start of the attack. Each attack has a service that has just started, and starts three times; the samples of the three are judged together, those of the first eight seconds also by themselves. The control is the same without an attack. No action of the bystander may fail, the process stays below 1 GiB, and the p95 of every class is at most five times its control or 250 ms. A run that misses a bound is repeated up to twice: missed in two of three runs is a violation. Each row shows the class that was closest to its bound in the last run: p50 / p95.',
   },
   webhooks: {
     title: 'Webhooks through faults',
@@ -68,7 +63,7 @@ export const suites: Record<string, { title: string; about: string }> = {
   'operate-upgrade': {
     title: 'Upgrade and rollback under load',
     about:
-      'Two instances of an older version serve 16 writers, 4 readers and 50 sockets. The schema is migrated, the instances are replaced one by one, and then rolled back one by one on the new schema. No request is retried. A transaction holds a table that the migration changes, so the migration must wait without blocking requests.',
+      'Two instances of the previous release serve 16 writers, 4 readers and 50 sockets. The schema is migrated, the instances are replaced one by one, and then rolled back one by one on the new schema. No request is retried.',
   },
   'operate-failover': {
     title: 'Failover of PostgreSQL',
@@ -99,5 +94,10 @@ export const suites: Record<string, { title: string; about: string }> = {
     title: 'From a minimal Debian to a shared board',
     about:
       'A minimal Debian in a folder, with git and Node.js 24, without libatomic. A user without privileges clones the repository, runs `npm ci` and `npm run demo`, and the two links are opened in two browsers outside. The times depend on the network.',
+  },
+  mutations: {
+    title: 'What the tests of a submission notice',
+    about:
+      'The 25 worst defects in the history of this project, each brought back by one edit of the current code in a checkout of its own. First the tests in the folder of the edited file run, then everything that a submission with this change runs, then the suites of the file at full size, each until a test fails. That test must pass without the edit.',
   },
 }

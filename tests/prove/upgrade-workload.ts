@@ -5,22 +5,16 @@ import type { Board } from '@lockstep/contract/boards'
 import type { Operation } from '@lockstep/contract/operation'
 import { checkClosed } from '@lockstep/testing/closed-schema'
 import { eventually, type ServiceProcess } from '@lockstep/testing/processes'
+import { laterFields } from '../previous-version.ts'
 import { Watcher } from './upgrade-watcher.ts'
 
-/** The fields of cards and boards that the previous release does not have: its events lack them. */
-const LATER_CARD_FIELDS = { number: 1, due_on: null, comment_count: 0 }
-const LATER_BOARD_FIELDS = { archived_at: null }
-const LATER_FIELDS = { ...LATER_CARD_FIELDS, ...LATER_BOARD_FIELDS }
-/** Adds the fields that the previous release does not have. */
+/** Adds the fields that the previous release does not have: its events lack them. */
 export const withLaterFields = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_, part: unknown) => {
     if (!(part instanceof Object)) return part
-    if ('checklists' in part) return Object.assign({}, LATER_CARD_FIELDS, part)
-    return 'members' in part ? Object.assign({}, LATER_BOARD_FIELDS, part) : part
+    if ('checklists' in part) return Object.assign({}, laterFields.card, part)
+    return 'members' in part ? Object.assign({}, laterFields.board, part) : part
   })
-/** Removes the fields that the previous release does not have. */
-export const withoutLaterFields = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value, (name, part: unknown) => (name in LATER_FIELDS ? undefined : part)))
 
 export interface Instance extends ServiceProcess {
   version: 'old' | 'new'

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { buildWebIfOld } from '../../scripts/build-web.ts'
 import {
   at,
+  boardPath,
   calibrate,
   join,
   largeBoard,
@@ -41,7 +42,7 @@ export async function prove(progress: Progress): Promise<Report> {
       [1_000, 500],
       [5_000, 1_000],
     ] as const) {
-      const { interactive } = await measureLoads(env, await largeBoard(env, cards), LOADS)
+      const { interactive } = await measureLoads(env, boardPath(await largeBoard(env, cards)), LOADS)
       add(
         atMost(
           `${cards} cards, interactive, median of ${LOADS} loads`,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { freePort } from '@lockstep/testing/ports'
 import {
   eventually,
@@ -94,6 +94,8 @@ function startPatroni(member: Omit<Member, 'patroni'>, config: string, etcd: str
   const { name, data, postgresPort, apiPort } = member
   const at = (port: number) => `127.0.0.1:${port}`
   return launch('patroni', [config], {
+    // The checkout may be in a folder that the user of PostgreSQL may not enter.
+    cwd: dirname(config),
     env: {
       PATH: process.env['PATH'],
       PATRONI_NAME: name,

@@ -1,3 +1,4 @@
+// @module-tag journey
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cardOf, dragCard } from './board-page-object.ts'
@@ -40,7 +41,7 @@ async function createLabel(board: TestBoard) {
   return id
 }
 
-test('[WEB-65] a rule moves a dragged card on; all pages show and announce it', async () => {
+test('[WEB-65] a rule moves a dragged card on; all pages show and announce it', { tags: ['smoke'] }, async () => {
   const board = await env.createBoard({ 'To do': ['one', 'two'], Doing: [], Review: ['three'] })
   const a = await env.openPage(board.ada, board.path)
   const b = await env.openPage(board.grace, board.path)

@@ -1,3 +1,4 @@
+// @module-tag journey
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cardOf } from './board-page-object.ts'

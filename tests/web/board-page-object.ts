@@ -65,6 +65,13 @@ export const cardOf = (page: Page, title: string): Locator =>
 export const columnOf = (page: Page, title: string): Locator =>
   page.locator('.column', { has: page.locator('h2', { hasText: exact(title) }) })
 
+/** How far a column is scrolled. */
+export const scrollTopOf = async (page: Page, column: string): Promise<number> =>
+  Number(await page.evaluate(`${columnInPage(column)}.querySelector('.column-cards').scrollTop`))
+/** How far the board is scrolled sideways. */
+export const boardLeft = async (page: Page): Promise<number> =>
+  Number(await page.evaluate(`document.querySelector('main.board').scrollLeft`))
+
 /** The title of the focused card, or null. */
 export const focusedCard = (page: Page) =>
   page.evaluate(`document.activeElement.closest('[data-card-id]')?.querySelector('.card-title')?.textContent ?? null`)
@@ -90,7 +97,7 @@ export async function dragTo(page: Page, column: string, index: number) {
 }
 
 /** Expression for a column element by title, for page.evaluate. */
-const columnInPage = (title: string) =>
+export const columnInPage = (title: string) =>
   `[...document.querySelectorAll('.column')].find((column) => column.querySelector('h2')?.textContent === ${JSON.stringify(title)})`
 
 /** Expression for the point at which a card would drop at an index, and the current drop index. */

@@ -1,3 +1,4 @@
+// @module-tag journey
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cardOf, columnOf, dragColumnOver, focusedCard, shownOrder } from './board-page-object.ts'
@@ -41,7 +42,9 @@ describe('two users on one board', () => {
   /** The cards of a column on Ada's page. */
   const shownIn = async (column: string) => Object.fromEntries(await shownOrder(a))[column]
 
-  test('[WEB-91] a column is dragged by its head: a line shows the drop position, and the other page shows the same result', async () => {
+  test('[WEB-91] a column is dragged by its head: a line shows the drop position, and the other page shows the same result', {
+    tags: ['smoke'],
+  }, async () => {
     await dragColumnOver(a, 'To do', 'Review', 'after')
     await columnOf(a, 'Done').and(a.locator('.is-drop-before')).waitFor()
     await a.mouse.up()
@@ -122,7 +125,9 @@ describe('two users on one board', () => {
     await field.waitFor({ state: 'detached' })
   })
 
-  test('[WEB-93] the Undo button of a toast undoes the change that the toast is about', async () => {
+  test('[WEB-93] the Undo button of a toast undoes the change that the toast is about', {
+    tags: ['smoke'],
+  }, async () => {
     await focus(a, 'one')
     await a.keyboard.press('Delete')
     await toast(a).getByText('Archived “one”').waitFor()
@@ -174,7 +179,9 @@ describe('two users on one board', () => {
   })
 })
 
-test('[WEB-21] labels and people are chosen in a menu: one of several labels is enough, and each has a chip', async () => {
+test('[WEB-21] labels and people are chosen in a menu: one of several labels is enough, and each has a chip', {
+  tags: ['smoke'],
+}, async () => {
   const board = await env.createBoard({ 'To do': ['one', 'two'], Doing: ['three', 'four'] })
   const { api } = board.ada
   const labels = { one: 'bug', two: 'later', three: 'later' }
@@ -270,7 +277,9 @@ test('[WEB-95] the icons and faces of a card have tooltips; an icon opens the ca
   await checkAndClose(page)
 })
 
-test('[WEB-97] undo and redo say what they did, offer the reverse, and show the card', async () => {
+test('[WEB-97] undo and redo say what they did, offer the reverse, and show the card', {
+  tags: ['smoke'],
+}, async () => {
   const many = Array.from({ length: 70 }, (_, i) => `card ${i + 1}`)
   const board = await env.createBoard({ 'To do': many, Doing: ['one'], Review: [], Later: [], Done: [] })
   const card = await board.ada.api.call('createChecklist', {
@@ -306,7 +315,8 @@ test('[WEB-97] undo and redo say what they did, offer the reverse, and show the 
   await expect.poll(() => isVisible('card 70')).toBe(true)
   expect(await focusedCard(a)).toBe('card 70')
   await expect.poll(() => cardOf(a, 'card 70').locator('.card-mark').textContent()).toBe('Undone')
-  expect((await storedCard(board, 'card 70')).checklists[0]?.items[0]?.is_done).toBe(false)
+  const isStoredAsDone = async () => (await storedCard(board, 'card 70')).checklists[0]?.items[0]?.is_done
+  await expect.poll(isStoredAsDone).toBe(false)
 
   await a.keyboard.press('Control+y')
   await toast(a).getByText('Redid: check mark of “Failing test” in “card 70”').waitFor()
@@ -477,9 +487,11 @@ test('[WEB-13] a double click on Add card leaves the focus in the field, and the
   const column = columnOf(page, 'To do')
   await column.locator('.column-add').dblclick()
   await page.getByLabel('Card title').and(page.locator(':focus')).waitFor()
-  const buttonAt = async (name: string) => column.locator('.composer').getByRole('button', { name }).boundingBox()
-  const addAt = async () => (await column.locator('.column-add').boundingBox())?.y ?? 0
-  await expect.poll(async () => ((await buttonAt('Cancel'))?.y ?? 1e9) + 20 < (await addAt())).toBe(true)
+  const bottomOf = async (selector: string) => {
+    const box = await column.locator(selector).boundingBox()
+    return (box?.y ?? 0) + (box?.height ?? 0)
+  }
+  await expect.poll(async () => (await bottomOf('.column-cards')) - (await bottomOf('.composer'))).toBeGreaterThan(0)
   await page.keyboard.type('made after a double click')
   await page.keyboard.press('Enter')
   await page.keyboard.press('Escape')

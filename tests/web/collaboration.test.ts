@@ -1,3 +1,5 @@
+// @module-tag journey
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { columnOf, dragCard, storedOrder } from './board-page-object.ts'
 import { openEnvironment, type TestEnvironment } from './environment.ts'
@@ -9,7 +11,9 @@ beforeAll(async () => {
 })
 afterAll(() => env.close())
 
-test('[WEB-3] users see each other’s changes and presence, until one closes the page', async () => {
+test('[WEB-3] users see each other’s changes and presence, until one closes the page', {
+  tags: ['smoke'],
+}, async () => {
   const board = await env.createBoard({ 'To do': ['one'] })
   const a = await env.openPage(board.ada, board.path)
   const b = await env.openPage(board.grace, board.path)
@@ -27,7 +31,60 @@ test('[WEB-3] users see each other’s changes and presence, until one closes th
   await checkAndClose(a)
 })
 
-test('[WEB-4] two tabs of one browser work on the same board: no change is lost or duplicated', async () => {
+const backgrounds = (page: Page, selector: string) =>
+  page.evaluate(
+    `[...document.querySelectorAll(${JSON.stringify(selector)})].map((each) => getComputedStyle(each).backgroundColor)`,
+  ) as Promise<string[]>
+
+test('[WEB-232] a person has the same colour on every page, in both themes', async () => {
+  const board = await env.createBoard({ 'To do': ['one'] })
+  const { ada, grace, cards } = board
+  const params = { card_id: cards['one'] ?? '' }
+  await ada.api.call('assignCard', { params, body: { user_ids: [grace.id, ada.id] } })
+  await ada.api.call('createComment', { params, body: { body: `@[Grace](user:${grace.id}) look` } })
+  // On a second board, Grace was there first.
+  const { id } = await grace.api.call('createBoard', { body: { title: 'Other' } })
+  await grace.api.call('inviteMember', { params: { board_id: id }, body: { user_id: ada.id } })
+
+  const colors = { ada: new Set<string>(), grace: new Set<string>() }
+  const places = { ada: 0, grace: 0 }
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await env.openPage(grace, '/boards', { colorScheme })
+    const look = async (path: string, ready: string) => {
+      await page.goto(`${env.service.baseUrl}/app${path}`)
+      await page.locator(ready).first().waitFor()
+      for (const [name, user] of [['ada', ada] as const, ['grace', grace] as const]) {
+        const found = await backgrounds(page, `.avatar[data-person-id="${user.id}"]`)
+        for (const color of found) colors[name].add(color)
+        places[name] += found.length
+      }
+    }
+    await look('/boards', '.tile .avatar')
+    await look('/inbox', '.inbox-row .avatar')
+    await look('/settings', '.top .avatar')
+    await look(board.path, '.card .avatar')
+    await look(`${board.path}/members`, '.layer .avatar')
+    await look(`${board.path}/activity`, '.layer .avatar, .layer ol')
+    await look(`${board.path}/c/${cards['one']}`, '.comment .avatar')
+    await page.keyboard.press('a')
+    await page.locator('.popover .avatar').first().waitFor()
+    await look(`/b/${id}`, '.face-pile .avatar')
+    // The mark of a change.
+    await look(board.path, '.card .avatar')
+    await ada.api.call('updateCard', { params, body: { title: `one, ${colorScheme}` } })
+    await page.locator('.card-mark').waitFor()
+    for (const color of await backgrounds(page, '.card-mark')) colors.ada.add(color)
+    await checkAndClose(page)
+  }
+  expect(places.ada).toBeGreaterThan(12)
+  expect(places.grace).toBeGreaterThan(18)
+  expect([...colors.ada]).toHaveLength(1)
+  expect([...colors.grace]).toHaveLength(1)
+})
+
+test('[WEB-4] two tabs of one browser work on the same board: no change is lost or duplicated', {
+  tags: ['smoke'],
+}, async () => {
   const board = await env.createBoard({ 'To do': ['one', 'two'], Doing: ['three'] })
   const one = await env.openPage(board.ada, board.path)
   const other = await env.openTab(one, board.path)
@@ -81,4 +138,36 @@ test('[WEB-9] two hundred cards inserted at the same position have the same orde
   expect(await storedOrder(board.grace.api, board.id)).toEqual(await storedOrder(board.ada.api, board.id))
   await checkAndClose(a)
   await checkAndClose(b)
+})
+
+/** Runs in the page: the faces whose initials are covered by another face, and by how many pixels each face covers the next. */
+const FACES = `(() => {
+  const faces = [...document.querySelectorAll('.face-pile .face')]
+  const isCovered = (face) => {
+    const range = document.createRange()
+    range.selectNodeContents(face.querySelector('.avatar'))
+    const { left, right, top, bottom } = range.getBoundingClientRect()
+    const points = [left + 1, right - 1].flatMap((x) => [top + 2, bottom - 2].map((y) => [x, y]))
+    return points.some(([x, y]) => document.elementFromPoint(x, y)?.closest('.face') !== face)
+  }
+  const boxes = faces.map((face) => face.getBoundingClientRect())
+  return {
+    count: faces.length,
+    covered: faces.filter(isCovered).map((face) => face.textContent),
+    overlap: Math.max(...boxes.slice(1).map(({ left }, i) => boxes[i].right - left)),
+  }
+})()`
+
+test.each([2, 11])('[WEB-229] with %i members, the initials of no face are covered', async (count) => {
+  const board = await env.createBoard({ 'To do': ['one'] })
+  for (let i = 2; i < count; i++) {
+    const { id } = await env.service.user()
+    await board.ada.api.call('inviteMember', { params: { board_id: board.id }, body: { user_id: id } })
+  }
+  const page = await env.openPage(board.ada, board.path)
+  const other = await env.openPage(board.grace, board.path)
+  await expect.poll(() => page.locator('.face.is-online').count()).toBe(2)
+  expect(await page.evaluate(FACES)).toEqual({ count: Math.min(count, 4), covered: [], overlap: 4 })
+  await checkAndClose(page)
+  await checkAndClose(other)
 })

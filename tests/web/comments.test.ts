@@ -1,3 +1,4 @@
+// @module-tag journey
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cardOf } from './board-page-object.ts'
@@ -43,7 +44,9 @@ const choose = async (row: Locator, item: string) => {
 }
 const cardPath = (board: TestBoard) => `${board.path}/c/${cardId(board)}`
 
-test('[WEB-180] [WEB-181] by keyboard: C, a mention from the list, and Ctrl Enter; it appears for others', async () => {
+test('[WEB-180] [WEB-181] by keyboard: C, a mention from the list, and Ctrl Enter; it appears for others', {
+  tags: ['smoke'],
+}, async () => {
   const board = await namedBoard()
   const other = await env.openPage(board.grace, cardPath(board))
   const page = await env.openPage(board.ada, board.path)
@@ -121,7 +124,9 @@ test('[WEB-180] [WEB-181] by touch', async () => {
   await checkAndClose(page)
 })
 
-test('[WEB-182] the author edits a comment in place, for all; an owner deletes others’ comments after a question', async () => {
+test('[WEB-182] the author edits a comment in place, for all; an owner deletes others’ comments after a question', {
+  tags: ['smoke'],
+}, async () => {
   const board = await namedBoard()
   await comment(board, `first ${token('Ada Lovelace', board.ada.id)}`, board.grace)
   await comment(board, 'second')
@@ -171,6 +176,52 @@ test('[WEB-182] the author edits a comment in place, for all; an owner deletes o
   await expect.poll(() => texts(other)).toEqual(['second'])
   await checkAndClose(page)
   await checkAndClose(other)
+})
+
+test('[WEB-182] Edit always puts the focus into the editor: what is typed next is text, and never a shortcut', async () => {
+  const board = await namedBoard()
+  await comment(board, 'text')
+  const page = await env.openPage(board.ada, cardPath(board))
+  const editor = page.getByLabel('Edit comment, in Markdown')
+  for (let i = 1; i <= 50; i++) {
+    await choose(rowsOf(page).first(), 'Edit')
+    await editor.waitFor()
+    await page.keyboard.type(' Please.')
+    expect(await editor.inputValue(), `round ${i}`).toBe('text Please.')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await editor.waitFor({ state: 'detached' })
+  }
+  // Where the dialog has the focus, a letter does not open a picker over the text.
+  await choose(rowsOf(page).first(), 'Edit')
+  await page.evaluate("document.querySelector('.layer.dialog').focus()")
+  const fields = await page.locator('textarea, input').count()
+  await page.keyboard.type('lamdkeu')
+  expect(await page.locator('.layer').count()).toBe(1)
+  expect(await page.locator('textarea, input').count()).toBe(fields)
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.keyboard.press('l')
+  await expect.poll(() => page.locator('.layer').count()).toBe(2)
+  await page.keyboard.press('Escape')
+  await checkAndClose(page)
+})
+
+test('[WEB-180] after a comment is sent, the field and its buttons are in view', async () => {
+  const board = await namedBoard()
+  const page = await env.openPage(board.ada, cardPath(board), { viewport: { width: 1280, height: 640 } })
+  for (let i = 1; i <= 6; i++) {
+    await field(page).fill(`line ${i}\n\nand another\n\nand the last`)
+    await field(page).press('Control+Enter')
+    await expect.poll(() => rowsOf(page).count()).toBe(i)
+    const [composer, body] = [page.locator('.comment-composer'), page.locator('.dialog-body')]
+    await expect
+      .poll(async () => {
+        const [inner, outer] = [await composer.boundingBox(), await body.boundingBox()]
+        return inner && outer && inner.y >= outer.y && inner.y + inner.height <= outer.y + outer.height
+      })
+      .toBe(true)
+    expect(await sendButton(page).isVisible()).toBe(true)
+  }
+  await checkAndClose(page)
 })
 
 test('[WEB-183] a draft of a comment survives closing and a reload, with its mention', async () => {

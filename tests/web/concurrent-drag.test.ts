@@ -1,3 +1,4 @@
+// @module-tag journey
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cardOf, dragTo, startDrag } from './board-page-object.ts'
 import { openEnvironment, type TestEnvironment } from './environment.ts'

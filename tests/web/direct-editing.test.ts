@@ -1,9 +1,10 @@
+// @module-tag journey
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cardOf, columnOf } from './board-page-object.ts'
 import { openEnvironment, type TestEnvironment } from './environment.ts'
-import { answer, toastOf } from './layers.ts'
-import { checkAndClose } from './page-checks.ts'
+import { answer, dialogs, toastOf } from './layers.ts'
+import { animationsEnd, checkAndClose } from './page-checks.ts'
 
 let env: TestEnvironment
 beforeAll(async () => {
@@ -161,3 +162,45 @@ test('[WEB-141] an owner edits the description of the board, which the list of b
   await checkAndClose(a)
   await checkAndClose(b)
 })
+
+test('[WEB-152] a double click on a card leaves its dialog open and focused', async () => {
+  const titles = Array.from({ length: 8 }, (_, i) => `card ${i + 1}`)
+  const board = await env.createBoard({ 'To do': titles, Doing: [], Done: titles.map((title) => `done ${title}`) })
+  const page = await env.openPage(board.ada, board.path)
+  const close = async () => {
+    await page.keyboard.press('Escape')
+    await dialogs(page).waitFor({ state: 'detached' })
+  }
+  // Loads the dialog.
+  await cardOf(page, 'card 1').locator('.card-title').click()
+  await dialogs(page).waitFor()
+  await close()
+  const outcomes: string[] = []
+  for (const gap of [60, 120, 200]) {
+    for (let i = 0; i < 20; i++) {
+      const title = `${i % 2 === 0 ? '' : 'done '}card ${(i % 8) + 1}`
+      const box = await cardOf(page, title).boundingBox()
+      const [x, y] = [(box?.x ?? 0) + 20, (box?.y ?? 0) + 12]
+      await page.mouse.click(x, y)
+      await page.waitForTimeout(gap)
+      await page.mouse.down({ clickCount: 2 })
+      await page.mouse.up({ clickCount: 2 })
+      await dialogs(page).waitFor()
+      await animationsEnd(page)
+      const isOpen = (await dialogs(page).count()) === 1 && page.url().includes('/c/')
+      await page.locator('.layer.dialog:focus-within').waitFor()
+      outcomes.push(`${gap} ${isOpen ? 'open' : title}`)
+      await close()
+    }
+  }
+  expect(outcomes).toEqual([60, 120, 200].flatMap((gap) => Array.from({ length: 20 }, () => `${gap} open`)))
+  // A click beside it still closes it, once the double click is over.
+  await cardOf(page, 'card 1').locator('.card-title').click()
+  await dialogs(page).waitFor()
+  const clickBeside = async () => {
+    await page.mouse.click(10, 400)
+    return dialogs(page).count()
+  }
+  await expect.poll(clickBeside).toBe(0)
+  await checkAndClose(page)
+}, 300_000)

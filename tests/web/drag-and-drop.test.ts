@@ -1,3 +1,4 @@
+// @module-tag journey
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cardOf, columnOf, dragCard, dragTo, dragToEnd, shownOrder, startDrag } from './board-page-object.ts'
 import { openEnvironment, type TestEnvironment } from './environment.ts'
@@ -9,7 +10,9 @@ beforeAll(async () => {
 })
 afterAll(() => env.close())
 
-test('[WEB-5] a card is dragged within its column, across columns and into an empty one, and the other page follows', async () => {
+test('[WEB-5] a card is dragged within its column, across columns and into an empty one, and the other page follows', {
+  tags: ['smoke'],
+}, async () => {
   const board = await env.createBoard({ 'To do': ['one', 'two', 'three', 'four'], Doing: ['five'], Done: [] })
   const a = await env.openPage(board.ada, board.path)
   const b = await env.openPage(board.grace, board.path)
@@ -70,7 +73,9 @@ test('[WEB-6] a card held at the edge of a long column scrolls it, and can be dr
   await checkAndClose(b)
 })
 
-test('[WEB-7] two users drop the same card at the same time: both pages end in sync with the server', async () => {
+test('[WEB-7] two users drop the same card at the same time: both pages end in sync with the server', {
+  tags: ['smoke'],
+}, async () => {
   const board = await env.createBoard({ 'To do': ['one', 'two', 'three'], Doing: ['four'], Done: ['five'] })
   const a = await env.openPage(board.ada, board.path)
   const b = await env.openPage(board.grace, board.path)

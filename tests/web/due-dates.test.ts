@@ -1,6 +1,7 @@
+// @module-tag journey
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addDays, type Day, daysBetween, localDay, weekdayOf } from '../../packages/web/src/ui/days.ts'
+import { addDays, type Day, daysBetween, localDay, weekdayOf } from '../../packages/client/src/days/index.ts'
 import { cardOf, focusedCard, shownOrder } from './board-page-object.ts'
 import { openCard, storedCard } from './card-page-object.ts'
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
@@ -34,7 +35,9 @@ async function openPicker(page: Page) {
   await field(page).and(page.locator(':focus')).waitFor()
 }
 
-test('[WEB-155] [WEB-154] a due date is set, moved and cleared with keys, and the other user sees it', async () => {
+test('[WEB-155] [WEB-154] a due date is set, moved and cleared with keys, and the other user sees it', {
+  tags: ['smoke'],
+}, async () => {
   const board = await env.createBoard({ 'To do': ['one', 'two'], Done: [] })
   const page = await env.openPage(board.ada, board.path, british)
   const other = await env.openPage(board.grace, board.path, british)
@@ -119,6 +122,21 @@ test('[WEB-155] a due date is picked and cleared with the mouse in the open card
   await row.getByText('Tomorrow').waitFor()
   await row.and(page.locator(':focus')).waitFor()
   expect(await picker(page).count()).toBe(0)
+  // Buttons for the days that are chosen most.
+  const today = localDay(new Date())
+  const monday = addDays(today, ((1 - weekdayOf(today) + 6) % 7) + 1)
+  for (const [name, day] of [['Today', today] as const, ['Next week', monday] as const]) {
+    await page.keyboard.press('d')
+    await picker(page).getByRole('button', { name, exact: true }).click()
+    await expect.poll(storedDay(board, 'one')).toBe(day)
+    await row.and(page.locator(':focus')).waitFor()
+  }
+  await page.keyboard.press('d')
+  await field(page).fill('tomorrow 5pm')
+  await picker(page).getByText('Due dates have no time of day. Try tomorrow.').waitFor()
+  await page.keyboard.press('Enter')
+  expect(await storedDay(board, 'one')()).toBe(monday)
+  await page.keyboard.press('Escape')
   await dialog.getByRole('button', { name: 'Card menu' }).click()
   await page.getByRole('menuitem', { name: /^Due date…/ }).click()
   await field(page).waitFor()

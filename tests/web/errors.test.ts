@@ -1,3 +1,4 @@
+// @module-tag journey
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -59,7 +60,9 @@ describe('a new board', () => {
   }
   const columnsOn = (page: Page) => page.locator('.column h2').allTextContents()
 
-  test('[WEB-112] is created once, however often Enter is pressed on a slow connection', async () => {
+  test('[WEB-112] is created once, however often Enter is pressed on a slow connection', {
+    tags: ['smoke'],
+  }, async () => {
     const [ada, grace] = await Promise.all([env.service.user(), env.service.user()])
     const page = await env.openPage(ada, '/boards')
     await page.route('**/boards', async (route) => {

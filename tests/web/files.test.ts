@@ -1,7 +1,12 @@
+// @module-tag journey
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openCard } from './card-page-object.ts'
+import { cardOf } from './board-page-object.ts'
+import { descriptionField, editDescription, openCard, saveDescription } from './card-page-object.ts'
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
 import { answer, dialogs, toastOf } from './layers.ts'
 import { checkAndClose } from './page-checks.ts'
@@ -63,7 +68,9 @@ const attach = ({ grace, cards }: TestBoard, { name, mimeType, buffer }: InputFi
   })
 
 describe('an upload', () => {
-  test('[WEB-63] shows its progress, continues while the card is closed, and appears for others', async () => {
+  test('[WEB-63] shows its progress, continues while the card is closed, and appears for others', {
+    tags: ['smoke'],
+  }, async () => {
     const { board, page } = await openCardPage()
     const other = await env.openPage(board.grace, `${board.path}/c/${board.cards['card']}`)
     await limitUpload(page, 1_000_000)
@@ -161,6 +168,96 @@ describe('an upload', () => {
       .toEqual([10, 10])
     expect((await filesOf(board)).map(({ mime_type }) => mime_type)).toEqual(['image/png', 'image/png'])
     await checkAndClose(page)
+  })
+})
+
+describe('[WEB-63] files dropped on a card of the board', () => {
+  /** Drops files from the file manager at a card. */
+  async function dropOn(page: Page, title: string, files: readonly string[]) {
+    const box = await cardOf(page, title).boundingBox()
+    const at = { x: (box?.x ?? 0) + 40, y: (box?.y ?? 0) + 20 }
+    const session = await page.context().newCDPSession(page)
+    const data = { items: [], files: [...files], dragOperationsMask: 1 }
+    for (const type of ['dragEnter', 'dragOver'] as const)
+      await session.send('Input.dispatchDragEvent', { type, ...at, data })
+    const isMarked = (await cardOf(page, title).and(page.locator('.is-under-files')).count()) === 1
+    await session.send('Input.dispatchDragEvent', { type: 'drop', ...at, data })
+    return { isMarked }
+  }
+  const stored = async (board: TestBoard) => (await filesOf(board)).map(({ name }) => name)
+  let folder: string
+  let names: string[]
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'dropped-'))
+    names = ['first.txt', 'second.txt', 'third.bin'].map((name) => join(folder, name))
+    await Promise.all(names.map((path, i) => writeFile(path, i < 2 ? path : randomBytes(200_000))))
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  test('are attached to it, and no card opens', async () => {
+    const board = await env.createBoard({ 'To do': ['other', 'card'] })
+    const page = await env.openPage(board.ada, board.path)
+    expect(await dropOn(page, 'card', names)).toEqual({ isMarked: true })
+    await expect.poll(() => toastOf(page).allTextContents()).toEqual(['Attached 3 files to “card”'])
+    expect(await stored(board)).toEqual(['first.txt', 'second.txt', 'third.bin'])
+    await cardOf(page, 'card').getByTitle('3 files').waitFor()
+    expect(await dialogs(page).count()).toBe(0)
+    expect(new URL(page.url()).pathname).toBe(`/app${board.path}`)
+    expect(await page.locator('.is-under-files').count()).toBe(0)
+    await checkAndClose(page)
+  })
+
+  test('show a message while they are sent, and one for those that are too large, both leading to the card', async () => {
+    const narrow = await openEnvironment({ MAX_ATTACHMENT_BYTES: '100000' })
+    const board = await narrow.createBoard({ 'To do': ['card'] })
+    const page = await narrow.openPage(board.ada, board.path)
+    await page.route('**/attachments', async (route) => {
+      await page.getByText('Attaching 2 files to “card”…').waitFor()
+      await route.continue()
+    })
+    await dropOn(page, 'card', names.slice(1))
+    await expect.poll(() => toastOf(page).textContent()).toMatch(/^“third\.bin”: Too large/)
+    expect(await stored(board)).toEqual(['second.txt'])
+    await toastOf(page).getByRole('button', { name: 'Open card' }).click()
+    await section(page)
+      .getByText(/^Too large/)
+      .waitFor()
+    await rowOf(page, 'second.txt', 'preview').waitFor()
+    await checkAndClose(page)
+    await narrow.close()
+  })
+
+  test('are refused on an archived board', async () => {
+    const board = await env.createBoard({ 'To do': ['card'] })
+    await board.ada.api.call('archiveBoard', { params: { board_id: board.id } })
+    const page = await env.openPage(board.ada, board.path)
+    expect(await dropOn(page, 'card', names)).toEqual({ isMarked: false })
+    await expect.poll(() => toastOf(page).textContent()).toMatch(/archived|Restore/)
+    expect(await stored(board)).toEqual([])
+    await checkAndClose(page)
+  })
+
+  test('fail offline, and are sent once by Retry', async () => {
+    const board = await env.createBoard({ 'To do': ['card', 'other'] })
+    const page = await env.openPage(board.ada, board.path)
+    // Loads the dialog.
+    await openCard(page, 'card')
+    await page.keyboard.press('Escape')
+    await dialogs(page).waitFor({ state: 'detached' })
+    // Loads the toast, which the page has not shown yet.
+    await dropOn(page, 'other', names.slice(0, 1))
+    await toastOf(page).getByText('Attached 1 file to “other”').waitFor()
+    await page.context().setOffline(true)
+    await dropOn(page, 'card', names.slice(0, 2))
+    await expect
+      .poll(() => toastOf(page).textContent())
+      .toMatch(/^“first\.txt”: You’re offline\. Retry when you’re back online\. 1 more file failed\./)
+    await page.context().setOffline(false)
+    await toastOf(page).getByRole('button', { name: 'Open card' }).click()
+    for (const _ of [1, 2]) await section(page).getByRole('button', { name: 'Retry' }).first().click()
+    await rowOf(page, 'second.txt', 'preview').waitFor()
+    expect(await stored(board)).toEqual(['first.txt', 'second.txt'])
+    await checkAndClose(page, { ignore: /ERR_INTERNET_DISCONNECTED|WebSocket/ })
   })
 })
 
@@ -268,6 +365,32 @@ describe('previewing a file', () => {
     await checkAndClose(page)
   })
 
+  test('[WEB-243] Back closes it and leaves the card open, also after a reload', async () => {
+    const { board, page } = await openCardPage()
+    await attach(board, file('one.png', 'image/png', PNG))
+    await attach(board, file('two.png', 'image/png', PNG))
+    const card = page.getByRole('dialog', { name: 'card' })
+    const preview = (name: string) => page.getByRole('dialog', { name })
+    await rowOf(page, 'one.png', 'preview').click()
+    await preview('one.png').waitFor()
+    await page.keyboard.press('ArrowRight')
+    await preview('two.png').waitFor()
+    await page.goBack()
+    await preview('two.png').waitFor({ state: 'detached' })
+    await rowOf(page, 'one.png', 'preview').and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Enter')
+    await preview('one.png').waitFor()
+    await page.reload()
+    await preview('one.png').waitFor()
+    await page.keyboard.press('Escape')
+    await preview('one.png').waitFor({ state: 'detached' })
+    await card.waitFor()
+    await page.goBack()
+    await card.waitFor({ state: 'detached' })
+    expect(new URL(page.url()).pathname).toBe(`/app${board.path}`)
+    await checkAndClose(page)
+  })
+
   test('[WEB-64] a web page is only downloaded, and can’t be opened in the origin of the server', async () => {
     const { board, page } = await openCardPage()
     const { id } = await attach(board, file('page.html', 'text/html', HTML))
@@ -358,3 +481,86 @@ function pdf(line: string): string {
   const body = objects.map((each, i) => `${i + 1} 0 obj\n${each}\nendobj\n`).join('')
   return `%PDF-1.4\n${body}trailer\n<< /Root 1 0 R /Size 6 >>\n%%EOF\n`
 }
+
+describe('an image for a text', () => {
+  /** Pastes an image into the field that has the focus, or drops it there. */
+  const give = (page: Page, type: 'paste' | 'drop', name: string) =>
+    page.evaluate(`(() => {
+      const bytes = Uint8Array.from(atob('${PNG.toString('base64')}'), (char) => char.charCodeAt(0))
+      const data = new DataTransfer()
+      data.items.add(new File([bytes], '${name}', { type: 'image/png' }))
+      const init = { bubbles: true, cancelable: true, clipboardData: data, dataTransfer: data }
+      const event = '${type}' === 'paste' ? new ClipboardEvent('paste', init) : new DragEvent('${type}', init)
+      document.activeElement.dispatchEvent(event)
+    })()`)
+  const comment = (page: Page) => page.getByLabel('Comment, in Markdown', { exact: true })
+  /** Holds uploads until the returned function is called. */
+  async function holdUploads(page: Page) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    await page.route('**/attachments', async (route) => {
+      await promise
+      await route.fallback()
+    })
+    return resolve
+  }
+  /** The images of a text that are loaded. */
+  const imagesOf = (page: Page, text: string) => () =>
+    page.evaluate(`[...document.querySelectorAll('${text} .cd-markdown img')]
+      .filter(({ complete, naturalWidth }) => complete && naturalWidth === 10).map(({ alt }) => alt)`)
+
+  test('[WEB-233] is inserted where the cursor was when its upload ends, and shown in the comment to both', async () => {
+    const { board, page } = await openCardPage()
+    const other = await env.openPage(board.grace, `${board.path}/c/${board.cards['card']}`)
+    const field = comment(page)
+    await field.click()
+    await page.keyboard.type('Look:  end')
+    for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowLeft')
+    const release = await holdUploads(page)
+    await give(page, 'paste', 'one.png')
+    await give(page, 'paste', 'two.png')
+    await page.getByRole('status').getByText('Uploading the image').waitFor()
+    // The text can be changed, but not sent without the image.
+    await page.keyboard.press('Home')
+    await page.keyboard.type('Please. ')
+    await page.keyboard.press('End')
+    await page.keyboard.type('!')
+    await page.keyboard.press('Control+Enter')
+    expect(await field.inputValue()).toBe('Please. Look:  end!')
+    release()
+    await expect.poll(() => field.inputValue(), { timeout: 10_000 }).toContain('two.png')
+    const [one, two] = await filesOf(board)
+    // Separated from what is before it.
+    const images = `![one.png](/attachments/${one?.id}) ![two.png](/attachments/${two?.id})`
+    expect(await field.inputValue()).toBe(`Please. Look: ${images} end!`)
+    // The cursor is still at the end.
+    await page.keyboard.type('!')
+    await page.keyboard.press('Control+Enter')
+    for (const each of [page, other])
+      await expect.poll(imagesOf(each, '.comment'), { timeout: 10_000 }).toEqual(['one.png', 'two.png'])
+    expect(await filesOf(board)).toHaveLength(2)
+    await checkAndClose(page)
+    await checkAndClose(other)
+  })
+
+  test('[WEB-233] dropped on the description, it is in the text; a failed upload leaves nothing in it', async () => {
+    const { board, page } = await openCardPage()
+    await editDescription(page)
+    const field = descriptionField(page)
+    await page.keyboard.type('Before ')
+    await page.route('**/attachments', (route) => route.fulfill({ status: 400, body: '{}' }))
+    await give(page, 'paste', 'broken.png')
+    await section(page).getByText('broken.png').waitFor()
+    await page.getByRole('status').getByText('Uploading the image').waitFor({ state: 'detached' })
+    expect(await field.inputValue()).toBe('Before ')
+    await page.unroute('**/attachments')
+    await give(page, 'drop', 'plan.png')
+    await expect
+      .poll(() => field.inputValue(), { timeout: 10_000 })
+      .toMatch(/^Before !\[plan\.png\]\(\/attachments\/[0-9a-f-]{36}\)$/)
+    await expect.poll(imagesOf(page, '.cd-preview'), { timeout: 10_000 }).toEqual(['plan.png'])
+    await saveDescription(page)
+    await expect.poll(imagesOf(page, '.cd-description'), { timeout: 10_000 }).toEqual(['plan.png'])
+    expect((await filesOf(board)).map(({ name }) => name)).toEqual(['plan.png'])
+    await checkAndClose(page, { ignore: REQUEST_ERRORS })
+  })
+})

@@ -1,3 +1,4 @@
+// @module-tag journey
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { listenOnFreePort } from '@lockstep/testing/ports'

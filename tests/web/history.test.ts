@@ -1,3 +1,4 @@
+// @module-tag journey
 import { PASSWORD, type TestUser } from '@lockstep/testing/service'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -18,6 +19,9 @@ const waitForOfflineSupport = async (page: Page) => {
   await page.getByText('Live').waitFor()
   await expect.poll(() => page.evaluate('navigator.serviceWorker.controller !== null'), { timeout: 15_000 }).toBe(true)
 }
+
+const sendToWorker = (page: Page, message: Record<string, unknown>) =>
+  page.evaluate(`navigator.serviceWorker.ready.then(({ active }) => active.postMessage(${JSON.stringify(message)}))`)
 
 describe.each([
   ['without', false],
@@ -71,10 +75,9 @@ describe.each([
   /** Deletes the board stored for offline use, so that the page shows the one that it requests. */
   async function deleteStored(page: Page) {
     // The worker processes messages in order: the board that the page stored when it was left is deleted as well.
-    await page.evaluate(`navigator.serviceWorker.ready.then(({ active }) => active.postMessage({}))`)
-    await expect
-      .poll(() => page.evaluate(`caches.match('/boards/${board.id}').then((found) => found === undefined)`))
-      .toBe(true)
+    await sendToWorker(page, { path: '/marker', text: 'x', position: '0.1', user_id: board.ada.id })
+    await expect.poll(() => page.evaluate(`caches.match('/marker').then((found) => found !== undefined)`)).toBe(true)
+    await page.evaluate(`caches.open('lockstep/data').then((data) => data.delete('/boards/${board.id}'))`)
   }
   const byGrace = (title: string) =>
     board.grace.api.call('createCard', {
@@ -209,9 +212,7 @@ describe('offline cache', () => {
     await expect.poll(() => cachedData(page, path)).not.toBeNull()
     const [first = ''] = (await cachedData(page, path)) ?? []
     const message = (position: string | null, user_id: string) =>
-      page.evaluate(
-        `navigator.serviceWorker.ready.then(({ active }) => active.postMessage(${JSON.stringify({ path, text: `{"at":"${position}"}`, position, user_id })}))`,
-      )
+      sendToWorker(page, { path, text: `{"at":"${position}"}`, position, user_id })
     const [epoch = 0, seq = 0] = (first ?? '').split('.').map(Number)
     // Messages of tabs with older and newer boards, in any order.
     for (const position of [
@@ -232,15 +233,17 @@ describe('offline cache', () => {
     await tab.getByRole('menuitem', { name: 'Log out' }).click()
     await tab.getByRole('heading', { name: 'Log in' }).waitFor()
     await expect.poll(() => cachedData(tab, '/auth/me')).toBeNull()
+    await page.getByRole('heading', { name: 'Log in' }).waitFor()
     await message(`${epoch + 1}.2`, board.ada.id)
-    await page.evaluate(`dispatchEvent(new Event('offline'))`)
-    // Messages are processed in order: when this one is done, all before it are.
-    await tab.evaluate(`navigator.serviceWorker.ready.then(({ active }) =>
-      active.postMessage({ path: '/auth/me', text: '{"id":"marker"}', user_id: 'marker' }))`)
-    await expect.poll(async () => (await cachedData(tab, '/auth/me'))?.[1]).toContain('marker')
+    // Messages are processed in order: when that of the next user is done, all before it are.
+    await tab.evaluate(
+      `caches.open('lockstep/data').then((data) => data.put('/auth/me', Response.json({ id: 'next' })))`,
+    )
+    await sendToWorker(tab, { path: '/marker', text: 'x', position: '0.1', user_id: 'next' })
+    await expect.poll(() => cachedData(tab, '/marker')).not.toBeNull()
     expect(await cachedData(tab, path)).toBeNull()
-    await checkAndClose(tab, { ignore: /status of 401|WebSocket/ })
-    await page.close()
+    await checkAndClose(tab)
+    await checkAndClose(page, { ignore: /WebSocket/ })
   })
 })
 

@@ -1,3 +1,4 @@
+// @module-tag journey
 import type { TestUser } from '@lockstep/testing/service'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'

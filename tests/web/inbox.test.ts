@@ -1,5 +1,7 @@
+// @module-tag journey
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { cardOf } from './board-page-object.ts'
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
 import { dialogs } from './layers.ts'
 import { auditAccessibility, checkAndClose } from './page-checks.ts'
@@ -79,7 +81,9 @@ test('[WEB-200] the bell and the title count unread items: within 30 seconds, at
   await checkAndClose(page, { ignore: /ERR_INTERNET_DISCONNECTED|WebSocket|status of 500/ })
 })
 
-test('[WEB-201] [WEB-202] an item tells who did what where, opens the card over its board, and is read then', async () => {
+test('[WEB-201] [WEB-202] an item tells who did what where, opens the card over its board, and is read then', {
+  tags: ['smoke'],
+}, async () => {
   const board = await newBoard('Login page')
   const card_id = board.cards['Login page'] ?? ''
   await board.ada.api.call('assignCard', { params: { card_id }, body: { user_ids: [board.grace.id] } })
@@ -116,6 +120,28 @@ test('[WEB-201] [WEB-202] an item tells who did what where, opens the card over 
   await linkOf(rowOf(page, 'added you to the board')).click()
   await page.waitForURL(`**/b/${board.id}`)
   await checkAndClose(page)
+})
+
+test('[WEB-201] [INBOX-3] a rule assigns both: who moved the card has no item, and the other reads who moved it where', {
+  tags: ['smoke'],
+}, async () => {
+  const board = await newBoard('Login page')
+  const params = { board_id: board.id }
+  const column = await board.ada.api.call('createColumn', { params, body: { title: 'Backlog' } })
+  for (const { id: action_user_id } of [board.ada, board.grace]) {
+    const rule = { name: 'Assign', trigger_type: 'CARD_MOVED', action_type: 'ASSIGN_MEMBER' } as const
+    await board.ada.api.call('createRule', { params, body: { ...rule, trigger_column_id: column.id, action_user_id } })
+  }
+  const page = await env.openPage(board.grace, board.path)
+  await cardOf(page, 'Login page').locator('.card-title').focus()
+  await page.keyboard.press('Shift+ArrowRight')
+  const other = await env.openPage(board.ada, '/inbox')
+  await other.getByText(`${board.grace.username} moved it to Backlog; a rule assigned you`, { exact: true }).waitFor()
+  expect(await unreadOf(board)).toBe(0)
+  await focus(page)
+  await bellOf(page, 'Inbox').waitFor()
+  await checkAndClose(page)
+  await checkAndClose(other)
 })
 
 test('[WEB-202] opening the card in another way marks its item, also one that arrives while it is open', async () => {
@@ -243,6 +269,7 @@ test('[WEB-206] an empty inbox explains itself, and offline it says so', async (
   await checkAndClose(empty)
   const page = await env.openPage(board.grace, '/inbox')
   await rowOf(page, 'added you').waitFor()
+  await page.getByRole('banner').getByRole('link', { name: 'Boards', exact: true }).getByText('Boards').waitFor()
   // The response to a request from before arrives when a later one has failed.
   const held = Promise.withResolvers<void>()
   const requested = Promise.withResolvers<void>()

@@ -1,5 +1,7 @@
+// @module-tag journey
 import { endProcesses, eventually, startRedis, startServiceProcess } from '@lockstep/testing/processes'
 import { PASSWORD, startService } from '@lockstep/testing/service'
+import { TestClock } from '@lockstep/testing/test-clock'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cardOf, dragTo, startDrag } from './board-page-object.ts'
 import { openEnvironment, type TestEnvironment } from './environment.ts'
@@ -40,7 +42,9 @@ describe('offline', () => {
     await checkAndClose(page, { ignore: OFFLINE_ERRORS })
   })
 
-  test('[WEB-52] ten offline changes survive a reload and are sent once, in order, and the banner counts them', async () => {
+  test('[WEB-52] ten offline changes survive a reload and are sent once, in order, and the banner counts them', {
+    tags: ['smoke'],
+  }, async () => {
     const board = await env.createBoard({ 'To do': ['one', 'two', 'three'], Doing: ['four'], Done: [] })
     const page = await env.openPage(board.ada, board.path)
     await expect
@@ -198,4 +202,47 @@ test('[WEB-55] without Redis, changes on one instance reach pages of the other',
   await checkAndClose(page)
   await second.end()
   await first.stop()
+})
+
+test('[WEB-244] while the byte budget is used up, changes and the board wait, which the page says, and nothing is lost', async () => {
+  // Stands still, so that the budget stays used up.
+  const clock = new TestClock()
+  const service = await startService({ RATE_LIMITS: 'on' }, { clock })
+  const { id, owner, member, columns } = await service.board()
+  const params = { board_id: id, column_id: columns[1].id }
+  const useUpBudget = async () => {
+    const body = { title: 'Large', description: 'x'.repeat(65_536) }
+    while ((await owner.api.send('createCard', { params, body })).status !== 429);
+  }
+  const context = await logIn(env.browser, service.baseUrl, { email: owner.email, password: PASSWORD })
+  const page = await openRecordedPage(context, service.baseUrl)
+  await page.goto(`${service.baseUrl}/app/b/${id}`)
+  await page.getByText('Live').waitFor()
+
+  await useUpBudget()
+  await page.keyboard.press('n')
+  for (const title of ['One', 'Two', 'Three']) {
+    await page.keyboard.type(title)
+    await page.keyboard.press('Enter')
+  }
+  await page.keyboard.press('Escape')
+  await page.locator('.pill', { hasText: 'Saving…' }).waitFor({ timeout: 20_000 })
+  const stored = async () => {
+    const board = await member.api.call('getBoard', { params: { board_id: id } })
+    return board.columns[0]?.cards.map(({ title }) => title)
+  }
+  expect(await stored()).toEqual([])
+  clock.advance(10_000)
+  await expect.poll(stored, { timeout: 10_000 }).toEqual(['One', 'Two', 'Three'])
+  await page.getByText('Live').waitFor()
+
+  await useUpBudget()
+  await page.reload()
+  await page.locator('.banner').getByText('You can keep working.').waitFor({ timeout: 20_000 })
+  clock.advance(10_000)
+  await page.locator('.banner').getByText('Back online.').waitFor({ timeout: 20_000 })
+  await cardOf(page, 'Three').waitFor()
+  expect(await page.locator('.failedChanges').count()).toBe(0)
+  await checkAndClose(page, { ignore: /status of 429/ })
+  await service.stop()
 })

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { Token } from '@lockstep/client'
+import { JWT_SECRET } from '@lockstep/testing/secrets'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { Tokens } from '../../packages/server/src/security/tokens.ts'
+import { loginOf } from '../../packages/web/src/login.ts'
 
 /** Login of a user. */
 export interface Credentials {
@@ -31,20 +35,36 @@ const RECORDER = `
     }
   }).observe(document, { subtree: true, childList: true, characterData: true })`
 
-/** Opens a browser context, logged in through the session cookie if there are credentials. */
+/** Opens a browser context, logged in like by the login form if there are credentials. */
 export async function logIn(
   browser: Browser,
   baseUrl: string,
   credentials?: Credentials,
   options: BrowserContextOptions = {},
 ) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
-  if (credentials) {
-    const form = { username: credentials.email, password: credentials.password, cookie: 'true' }
-    const response = await context.request.post(`${baseUrl}/auth/login`, { form, headers: { origin: baseUrl } })
-    assert.equal(response.status(), 200, await response.text())
-  }
-  return context
+  const viewport = { width: 1440, height: 900 }
+  if (!credentials) return browser.newContext({ viewport, ...options })
+  const body = new URLSearchParams({ username: credentials.email, password: credentials.password })
+  const response = await fetch(`${baseUrl}/auth/login`, { method: 'POST', body })
+  assert.equal(response.status, 200)
+  const storageState = sessionOf(baseUrl, (await response.json()) as Token)
+  return browser.newContext({ viewport, ...options, storageState })
+}
+
+/** What a browser stores at a login: the cookie, and the login that the web client reads. */
+export function sessionOf(baseUrl: string, token: Token) {
+  const { origin, hostname: domain } = new URL(baseUrl)
+  const cookie = { name: 'svc_auth', value: token.access_token, domain, path: '/', httpOnly: true, secure: false }
+  const localStorage = [{ name: 'lockstep/login', value: JSON.stringify(loginOf(token)) }]
+  return { cookies: [{ ...cookie, expires: -1, sameSite: 'Lax' as const }], origins: [{ origin, localStorage }] }
+}
+
+/** The same for a session that began two hours ago. */
+export async function oldSession(baseUrl: string, user_id: string) {
+  const now = Math.floor(Date.now() / 1_000)
+  const sessions = new Tokens({ secret: JWT_SECRET, algorithm: 'HS256', lifetimeSeconds: 3_600 })
+  const access_token = await sessions.issue(user_id, now, now - 7_200)
+  return sessionOf(baseUrl, { access_token, token_type: 'bearer', sessions_ended_at: null })
 }
 
 /** Opens a page that records errors, requests to other origins, policy violations and announcements. */

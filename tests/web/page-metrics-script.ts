@@ -36,14 +36,14 @@ export const MEASURE = `
     measured.afterPaint(look)
   }, true)
 
-  // Interactive: the first card is painted and focusable, and no task over 50 ms follows within 200 ms.
+  // Interactive: the first card, or the first board of the list, is painted and focusable, and no task over 50 ms follows within 200 ms.
   const settle = (since) => setTimeout(() => {
     const last = measured.long.findLast(({ start, ms }) => start + ms > since)
     if (last) settle(last.start + last.ms)
     else measured.interactive = since
   }, Math.max(0, since + 260 - performance.now()))
   const coming = new MutationObserver(() => {
-    const card = document.querySelector('.card-title[tabindex="0"]')
+    const card = document.querySelector('.card-title[tabindex="0"], .tiles a')
     if (!card) return
     coming.disconnect()
     measured.afterPaint(() => {

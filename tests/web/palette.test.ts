@@ -1,6 +1,7 @@
+// @module-tag journey
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { cardOf, focusedCard } from './board-page-object.ts'
+import { cardOf, focusedCard, shownOrder } from './board-page-object.ts'
 import { openEnvironment, type TestEnvironment } from './environment.ts'
 import { chooseOption } from './layers.ts'
 import { checkAndClose } from './page-checks.ts'
@@ -24,7 +25,9 @@ async function run(page: Page, query: string, first: string | RegExp = query) {
 }
 
 describe('on a board', () => {
-  test('[WEB-68] a fragment finds a card, Enter opens it, and Escape returns the focus', async () => {
+  test('[WEB-68] a fragment finds a card, Enter opens it, and Escape returns the focus', {
+    tags: ['smoke'],
+  }, async () => {
     const board = await env.createBoard({ 'To do': ['Rotate the signing secret', 'two'], Doing: ['Signed offers'] })
     const page = await env.openPage(board.ada, board.path)
     await cardOf(page, 'two').locator('.card-title').focus()
@@ -40,6 +43,29 @@ describe('on a board', () => {
     await run(page, 'gning', 'Rotate the signing secret')
     await page.getByRole('dialog', { name: 'Rotate the signing secret' }).waitFor()
     expect(new URL(page.url()).pathname).toBe(`/app${board.path}/c/${board.cards['Rotate the signing secret']}`)
+    await checkAndClose(page)
+  })
+
+  test('[WEB-243] Back closes it and leaves the page behind it, with its filter, and what it opens is one step from there', async () => {
+    const board = await env.createBoard({ 'To do': ['one', 'two'] })
+    const page = await env.openPage(board.ada, board.path)
+    const panel = page.getByRole('dialog', { name: 'one' })
+    await cardOf(page, 'one').locator('.card-title').click()
+    await panel.waitFor()
+    await page.keyboard.press('Control+k')
+    await field(page).and(page.locator(':focus')).waitFor()
+    await page.goBack()
+    await field(page).waitFor({ state: 'detached' })
+    await panel.locator(':focus').waitFor()
+    await page.goBack()
+    await panel.waitFor({ state: 'detached' })
+    await page.keyboard.press('/')
+    await page.keyboard.type('two')
+    await run(page, 'inbox', 'Inbox')
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+    await page.goBack()
+    await cardOf(page, 'two').waitFor()
+    await expect.poll(() => shownOrder(page)).toEqual([['To do', ['two']]])
     await checkAndClose(page)
   })
 

@@ -1,3 +1,4 @@
+// @module-tag journey
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cardOf, columnOf, dragTo, focusedCard, shownOrder, startDrag } from './board-page-object.ts'
@@ -78,7 +79,9 @@ describe('[WEB-160] archiving and deleting cards', () => {
     await checkAndClose(b)
   })
 
-  test('[WEB-160] by keyboard: Del archives, Shift Del deletes, and the focus goes to the neighbour', async () => {
+  test('[WEB-160] by keyboard: Del archives, Shift Del deletes, and the focus goes to the neighbour', {
+    tags: ['smoke'],
+  }, async () => {
     const board = await env.createBoard({ 'To do': ['one', 'two', 'three'] })
     await fill(board, 'one')
     const page = await env.openPage(board.ada, board.path)
@@ -167,7 +170,9 @@ test('[WEB-161] a column is archived or deleted with its cards, without a questi
 })
 
 describe('[WEB-162] archive and trash', () => {
-  test('[WEB-162] lists what left, newest first, is searched and filtered, and restores with one click', async () => {
+  test('[WEB-162] lists what left, newest first, is searched and filtered, and restores with one click', {
+    tags: ['smoke'],
+  }, async () => {
     const board = await env.createBoard({ 'To do': ['one', 'two', 'three', 'four'], Done: ['five'] })
     await archive(board, 'one', 'two')
     await board.ada.api.call('deleteCard', { params: { card_id: idOf(board, 'three') } })

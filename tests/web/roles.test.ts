@@ -1,3 +1,4 @@
+// @module-tag journey
 import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
 import type { TestUser } from '@lockstep/testing/service'
@@ -187,7 +188,9 @@ describe('owner operations', () => {
     expect(Object.keys(rows).sort()).toEqual(ofOwners.map(([name]) => name).sort())
   })
 
-  test('[WEB-66] are offered to owners, and not to members, for whom the server rejects them', async () => {
+  test('[WEB-66] are offered to owners, and not to members, for whom the server rejects them', {
+    tags: ['smoke'],
+  }, async () => {
     const board = await openBoardWithRule()
     const all = Object.keys(rows).sort()
     expect((await offeredTo(board.ada, board)).sort()).toEqual(all)

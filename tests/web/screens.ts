@@ -40,6 +40,8 @@ export const screens: Screen[] = [
 /** Opens a screen and waits until it is loaded. */
 export async function openScreen(page: Page, baseUrl: string, screen: Screen, ids: { board: string; card: string }) {
   const path = screen.path.replace('{board}', ids.board).replace('{card}', ids.card)
+  // Not a reload, which would show again what was open.
+  if (page.url() === `${baseUrl}/app${path}`) await page.goto('about:blank')
   await page.goto(`${baseUrl}/app${path}`)
   if (screen.keys) await page.locator('.card-title').first().waitFor()
   for (const key of screen.keys ?? []) await page.keyboard.press(key)

@@ -119,6 +119,15 @@ const scenes = ({ board_id, moveCardAsGrace, emptyId, largeId }: ScreenshotSetup
         await page.waitForTimeout(400)
       },
     },
+    {
+      name: 'card-comments',
+      path,
+      act: async (page) => {
+        await cardOf(page, 'Open the other link side by side').locator('a').first().click()
+        await page.getByText('it is in my inbox').waitFor()
+      },
+    },
+    { name: 'inbox', path: '/inbox', act: (page) => page.getByText('mentioned you').first().waitFor() },
     { name: 'move', path, act: (page) => card(page).press('m') },
     { name: 'due-date', path, act: (page) => card(page).press('d') },
     {

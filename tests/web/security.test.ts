@@ -1,3 +1,4 @@
+// @module-tag journey
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cardOf } from './board-page-object.ts'
@@ -11,8 +12,10 @@ beforeAll(async () => {
 })
 afterAll(() => env.close())
 
-test('[WEB-15] [SEC-4] the Content-Security-Policy of every page forbids inline scripts, eval, other origins and framing', async () => {
-  for (const path of ['/app', '/app/login', '/app/boards', '/app/b/anything/c/anything']) {
+test('[WEB-15] [SEC-4] the Content-Security-Policy of every page forbids inline scripts, eval, other origins and framing', {
+  tags: ['smoke'],
+}, async () => {
+  for (const path of ['/app/', '/app/login', '/app/boards', '/app/b/anything/c/anything']) {
     const { headers } = await env.service.anybody.request('GET', path)
     expect(headers.get('permissions-policy'), path).toContain('camera=()')
     const policy = new Map(
@@ -36,7 +39,7 @@ test('[WEB-15] [SEC-4] the Content-Security-Policy of every page forbids inline 
   }
 })
 
-test('[WEB-15] the browser enforces it: text becomes neither script nor HTML', async () => {
+test('[WEB-15] the browser enforces it: text becomes neither script nor HTML', { tags: ['smoke'] }, async () => {
   const board = await env.createBoard({ 'To do': ['one'] })
   const page = await env.openPage(board.ada, board.path)
   // In a task of the page: code run by the debugger is exempt from the policy.

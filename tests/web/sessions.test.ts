@@ -1,6 +1,8 @@
+// @module-tag journey
 import { PASSWORD } from '@lockstep/testing/service'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { cardOf } from './board-page-object.ts'
+import { cardOf, focusedCard, storedOrder } from './board-page-object.ts'
 import { openEnvironment, type TestEnvironment } from './environment.ts'
 import { toastOf } from './layers.ts'
 import { checkAndClose, openRecordedPage } from './page-checks.ts'
@@ -13,6 +15,22 @@ beforeAll(async () => {
   env = await openEnvironment()
 })
 afterAll(() => env.close())
+
+const endedDialog = (page: Page) => page.getByRole('dialog', { name: 'Your session has ended' })
+
+/** Ends the session of a page, which notices it with its next request. */
+async function endSession(page: Page) {
+  await page.context().clearCookies()
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await endedDialog(page).waitFor()
+  return endedDialog(page)
+}
+
+async function logInAgain(page: Page) {
+  await endedDialog(page).getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  await endedDialog(page).waitFor({ state: 'detached' })
+}
 
 test('[WEB-56] a session is renewed while its tab is open, also after a reload', async () => {
   const shortLived = await openEnvironment({ TOKEN_LIFETIME_SECONDS: '6' })
@@ -89,7 +107,9 @@ test('[AUTH-25] “Log out everywhere” ends all sessions of the user, and show
 })
 
 describe('an ended session', () => {
-  test('[WEB-57] asks for the password in a dialog, and sends queued changes once after the login', async () => {
+  test('[WEB-57] asks for the password in a dialog, and sends queued changes once after the login', {
+    tags: ['smoke'],
+  }, async () => {
     const board = await env.createBoard({ 'To do': ['one', 'two'], Doing: [] })
     const page = await env.openPage(board.ada, board.path)
     await page.getByText('Live').waitFor()
@@ -108,6 +128,56 @@ describe('an ended session', () => {
       ['To do', ['two']],
       ['Doing', ['one']],
     ])
+    await checkAndClose(page, { ignore: SESSION_ERRORS })
+  })
+
+  test('[WEB-57] is above everything that is open: no key acts behind it, and after the login the focus returns', async () => {
+    const board = await env.createBoard({ 'To do': ['one', 'two'] })
+    const page = await env.openPage(board.ada, board.path)
+    await page.getByText('Live').waitFor()
+    await cardOf(page, 'one').locator('a').focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'one' }).waitFor()
+    await page.keyboard.press('l')
+    const label = page.getByRole('dialog', { name: 'Labels' }).getByRole('combobox')
+    await label.and(page.locator(':focus')).waitFor()
+    const dialog = await endSession(page)
+    await dialog.getByLabel('Password', { exact: true }).and(page.locator(':focus')).waitFor()
+    const keys = ['Delete', 'e', 'c', 'Control+z', 'Control+k']
+    for (const key of ['Tab', ...keys, 'Tab', ...keys, 'Tab', 'Tab', 'Tab', 'Tab']) {
+      await page.keyboard.press(key)
+      await dialog.locator(':focus').waitFor()
+    }
+    await logInAgain(page)
+    await label.and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await expect.poll(() => focusedCard(page)).toBe('one')
+    expect(await env.waitForSync(board, page)).toEqual([['To do', ['one', 'two']]])
+    await checkAndClose(page, { ignore: SESSION_ERRORS })
+  })
+
+  test('[WEB-57] a title that is being typed when it ends is sent after the login', async () => {
+    const board = await env.createBoard({ 'To do': ['one'] })
+    const page = await env.openPage(board.ada, board.path)
+    await page.getByText('Live').waitFor()
+    await cardOf(page, 'one').locator('a').focus()
+    await page.keyboard.press('e')
+    await page.keyboard.type('typed before')
+    await endSession(page)
+    await logInAgain(page)
+    await expect.poll(() => storedOrder(board.ada.api, board.id)).toEqual([['To do', ['typed before']]])
+    await page.getByRole('heading', { level: 1 }).and(page.locator(':focus')).waitFor()
+    await checkAndClose(page, { ignore: /status of 4(0[134]|12)|WebSocket/ })
+  })
+
+  test('[WEB-57] everywhere starts the page again after the login, with the focus on its heading', async () => {
+    const board = await env.createBoard({ 'To do': ['one'] })
+    const page = await env.openPage(board.ada, board.path)
+    await page.getByText('Live').waitFor()
+    await board.ada.api.call('logoutEverywhere', {})
+    await logInAgain(page)
+    await page.getByRole('heading', { level: 1 }).and(page.locator(':focus')).waitFor()
     await checkAndClose(page, { ignore: SESSION_ERRORS })
   })
 

@@ -70,21 +70,24 @@ async function until(page: Page, condition: string) {
   })
 }
 
-/** Opens a board in a new browser context, measured from the start. */
-export async function openMeasured({ browser, baseUrl, viewer }: SpeedEnvironment, board_id: string): Promise<Page> {
+export const boardPath = (board_id: string) => `/b/${board_id}`
+export const openMeasured = (env: SpeedEnvironment, board_id: string) => openMeasuredPage(env, boardPath(board_id))
+
+/** Opens a board, or the list of boards, in a new browser context, measured from the start. */
+async function openMeasuredPage({ browser, baseUrl, viewer }: SpeedEnvironment, path: string): Promise<Page> {
   const context = await logIn(browser, baseUrl, viewer)
   const page = await context.newPage()
   await page.addInitScript(MEASURE)
-  await page.goto(`${baseUrl}/app/b/${board_id}`)
+  await page.goto(`${baseUrl}/app${path}`)
   await until(page, 'measured.interactive !== undefined')
   return page
 }
 
 /** Time from navigation to interactive, each in a new browser context. The server is warm. */
-export async function measureLoads(env: SpeedEnvironment, board_id: string, count: number) {
+export async function measureLoads(env: SpeedEnvironment, path: string, count: number) {
   const loads: { firstCard: number; interactive: number; long: { start: number; ms: number }[] }[] = []
   for (let i = 0; i <= count; i++) {
-    const page = await openMeasured(env, board_id)
+    const page = await openMeasuredPage(env, path)
     const load = await page.evaluate('({ ...measured, afterPaint: null, listenTo: null, countFrames: null })')
     // The first load only warms the server.
     if (i > 0) loads.push(load as (typeof loads)[number])

@@ -1,3 +1,4 @@
+// @module-tag journey
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openEnvironment, type TestEnvironment } from './environment.ts'
@@ -45,7 +46,7 @@ function usePage() {
     own.page = page
   })
   afterAll(async () => {
-    // The client checks the session with a request, and browsers log its 401.
+    // A stored login without its cookie is checked with a request, and browsers log its 401.
     if (own.page) await checkAndClose(own.page, { ignore: /status of 401 .*\/auth\/me/ })
   })
   return () => own.page as Page

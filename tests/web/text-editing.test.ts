@@ -1,3 +1,4 @@
+// @module-tag journey
 import { PASSWORD } from '@lockstep/testing/service'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -42,13 +43,13 @@ const keepTheirs = (page: Page) => choices(page).last().click()
 const closed = (page: Page) => descriptionField(page).waitFor({ state: 'detached' })
 
 describe('two users edit the same description', () => {
-  test('[WEB-60] edits of different paragraphs are merged', async () => {
+  test('[WEB-60] edits of different paragraphs are merged', { tags: ['smoke'] }, async () => {
     const { board, a, b } = await openDescription('one\n\ntwo\n\nthree')
     await writeDescription(a, 'one of Ada\n\ntwo\n\nthree')
     await writeDescription(b, 'one\n\ntwo\n\nthree of Grace')
     await saveDescription(a)
     await closed(a)
-    await b.getByText('Someone else edited this while you were writing').waitFor()
+    await b.getByText(`${board.ada.username} edited this while you were writing`).waitFor()
     await saveDescription(b)
     await closed(b)
     await expect.poll(() => storedDescription(board, 'card')).toBe('one of Ada\n\ntwo\n\nthree of Grace')
@@ -58,12 +59,31 @@ describe('two users edit the same description', () => {
     await checkAndClose(b)
   })
 
-  test('[WEB-60] edits of the same line are a conflict: nothing is overwritten before the user has chosen', async () => {
+  test('[WEB-60] an editor in which nothing was typed takes the text of the other user, without a note', async () => {
+    const { board, a, b } = await openDescription('one')
+    await editDescription(a)
+    await changeDescription(board, 'one of Grace')
+    await expect.poll(() => descriptionField(a).inputValue()).toBe('one of Grace')
+    expect(await a.getByText('while you were writing').count()).toBe(0)
+    // What is typed now is based on it.
+    await descriptionField(a).press('End')
+    await a.keyboard.type(' and Ada')
+    await saveDescription(a)
+    await closed(a)
+    await expect.poll(() => storedDescription(board, 'card')).toBe('one of Grace and Ada')
+    await b.locator('.cd-description').getByText('one of Grace and Ada').waitFor()
+    await checkAndClose(a)
+    await checkAndClose(b)
+  })
+
+  test('[WEB-60] edits of the same line are a conflict: nothing is overwritten before the user has chosen', {
+    tags: ['smoke'],
+  }, async () => {
     const { board, a, b } = await openDescription('one\ntwo')
     const conflict = async (text: string, mine: string) => {
       await writeDescription(a, mine)
       await changeDescription(board, text)
-      await a.getByText('Someone else edited this while you were writing').waitFor()
+      await a.getByText(`${board.grace.username} edited this while you were writing`).waitFor()
       await saveDescription(a)
       await a.getByText('edited the same lines').waitFor()
       const labels = ['Compare', 'Keep mine', `Keep ${board.grace.username}’s`]

@@ -1,11 +1,10 @@
+// @module-tag journey
 import { Client } from '@lockstep/testing/client'
-import { JWT_SECRET } from '@lockstep/testing/secrets'
 import { PASSWORD } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Tokens } from '../../packages/server/src/security/tokens.ts'
 import { openEnvironment, type TestEnvironment } from './environment.ts'
 import { answer, chooseOption, toastOf } from './layers.ts'
-import { checkAndClose } from './page-checks.ts'
+import { checkAndClose, oldSession } from './page-checks.ts'
 
 let env: TestEnvironment
 beforeAll(async () => {
@@ -15,7 +14,7 @@ afterAll(() => env.close())
 
 const statusOf = async (token: string) => (await new Client(env.service.baseUrl, token).send('getMe', {})).status
 
-test('[WEB-150] a token is created, shown once, copied, used and revoked', async () => {
+test('[WEB-150] a token is created, shown once, copied, used and revoked', { tags: ['smoke'] }, async () => {
   const board = await env.createBoard({ 'To do': [] })
   const page = await env.openPage(board.ada, '/settings', { permissions: ['clipboard-read', 'clipboard-write'] })
   await page.getByText('You have no access tokens.').waitFor()
@@ -64,13 +63,9 @@ test('[WEB-150] a token is created, shown once, copied, used and revoked', async
 
 test('[WEB-150] after an old login the page asks for the password, and creates the token then', async () => {
   const user = await env.service.user()
-  const page = await env.openPage(undefined, '/login')
-  const now = Math.floor(Date.now() / 1_000)
-  const sessions = new Tokens({ secret: JWT_SECRET, algorithm: 'HS256', lifetimeSeconds: 3_600 })
-  const value = await sessions.issue(user.id, now, now - 7_200)
-  const { hostname: domain } = new URL(env.service.baseUrl)
-  await page.context().addCookies([{ name: 'svc_auth', value, domain, path: '/', httpOnly: true }])
-  await page.goto(`${env.service.baseUrl}/app/settings`)
+  const page = await env.openPage(undefined, '/settings', {
+    storageState: await oldSession(env.service.baseUrl, user.id),
+  })
   await page.getByRole('button', { name: 'New token' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Bot')
   await page.getByRole('button', { name: 'Create token' }).click()

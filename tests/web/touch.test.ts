@@ -1,7 +1,8 @@
+// @module-tag journey
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { cardOf, columnOf } from './board-page-object.ts'
+import { boardLeft, cardOf, columnOf, scrollTopOf } from './board-page-object.ts'
 import { editDescription } from './card-page-object.ts'
 import { openEnvironment, type TestEnvironment } from './environment.ts'
 import { dialogs } from './layers.ts'
@@ -40,28 +41,52 @@ const isScrolledToEnd = (page: Page) =>
   page.evaluate(`(({ scrollLeft, clientWidth, scrollWidth }) => scrollLeft + clientWidth >= scrollWidth - 1)(
     document.querySelector('main.board'))`)
 
-test('[WEB-142] a tap opens a card, and a swipe scrolls', async () => {
-  const board = await env.createBoard({ 'To do': ['one', 'two'], Doing: [] })
+test('[WEB-142] a tap opens a card; a swipe over cards scrolls the board sideways, and a column up and down', {
+  tags: ['smoke'],
+}, async () => {
+  const long = Array.from({ length: 30 }, (_, i) => `long ${i + 1}`)
+  const board = await env.createBoard({ 'To do': ['one', 'two'], Doing: long })
   const page = await env.openPage(board.ada, board.path, phone)
   const finger = await fingerOn(page)
-  const { x, y } = await boxOf(page, 'one')
-  await finger.press(x, y)
-  for (let step = 1; step <= 6; step++) await finger.move(x - step * 20, y)
-  await pause(400)
-  expect(await page.locator('.touch-preview').count()).toBe(0)
-  await finger.lift()
+  const swipe = async (from: { x: number; y: number }, dx: number, dy: number) => {
+    await finger.press(from.x, from.y)
+    for (let step = 1; step <= 10; step++) await finger.move(from.x + (dx * step) / 10, from.y + (dy * step) / 10)
+    expect(await page.locator('.touch-preview').count()).toBe(0)
+    await finger.lift()
+  }
+  const isInSight = async (title: string) => {
+    const { left, right } = await placeOf(page, title)
+    return left >= 0 && right <= 390
+  }
+  // From a card of a short column, of a long one, and from the space between two cards.
+  const one = await boxOf(page, 'one')
+  await swipe({ x: 300, y: one.y }, -250, 0)
+  await expect.poll(() => isInSight('Doing')).toBe(true)
+  expect(await boardLeft(page)).toBeGreaterThan(300)
+  await swipe({ x: 60, y: (await boxOf(page, 'long 2')).y }, 250, 0)
+  await expect.poll(() => boardLeft(page)).toBe(0)
+  const between = ((await boxOf(page, 'two')).y + one.y) / 2
+  await swipe({ x: 300, y: between }, -250, 0)
+  await expect.poll(() => isInSight('Doing')).toBe(true)
+  const top = () => scrollTopOf(page, 'Doing')
+  await swipe(await boxOf(page, 'long 5'), 0, -200)
+  await expect.poll(top).toBeGreaterThan(100)
+  await swipe({ x: 60, y: (await boxOf(page, 'long 8')).y }, 250, 0)
+  await expect.poll(() => boardLeft(page)).toBe(0)
   expect(await dialogs(page).count()).toBe(0)
   await cardOf(page, 'one').locator('.card-title').tap()
   await dialogs(page).waitFor()
   expect(page.url()).toContain(`/c/${board.cards['one']}`)
   expect(await env.waitForSync(board, page)).toEqual([
     ['To do', ['one', 'two']],
-    ['Doing', []],
+    ['Doing', long],
   ])
   await checkAndClose(page)
 })
 
-test('[WEB-142] a long press lifts a card; at the edge the board scrolls, and the card drops in the next column', async () => {
+test('[WEB-142] a long press lifts a card; at the edge the board scrolls, and the card drops in the next column', {
+  tags: ['smoke'],
+}, async () => {
   const board = await env.createBoard({ 'To do': ['one', 'two'], Doing: ['three'] })
   const page = await env.openPage(board.ada, board.path, phone)
   const other = await env.openPage(board.grace, board.path)
@@ -88,9 +113,12 @@ test('[WEB-142] a long press lifts a card; at the edge the board scrolls, and th
   await checkAndClose(other)
 })
 
-test('[WEB-143] on a phone, New card adds to the column in view', async () => {
+test('[WEB-143] on a phone, New card names the column in view and adds to it', async () => {
   const board = await env.createBoard({ 'To do': ['one'], Doing: ['two'], Done: [] })
   const page = await env.openPage(board.ada, board.path, phone)
+  await page.getByRole('button', { name: 'New card in To do' }).waitFor()
+  // The focus stays in the first column, out of sight.
+  await cardOf(page, 'one').locator('.card-title').focus()
   await columnOf(page, 'Doing').scrollIntoViewIfNeeded()
   await expect
     .poll(async () => {
@@ -98,7 +126,7 @@ test('[WEB-143] on a phone, New card adds to the column in view', async () => {
       return left >= 0 && right <= 390
     })
     .toBe(true)
-  await page.getByRole('button', { name: 'New card' }).tap()
+  await page.getByRole('button', { name: 'New card in Doing' }).tap()
   await columnOf(page, 'Doing').getByLabel('Card title').and(page.locator(':focus')).waitFor()
   await page.keyboard.type('three')
   await page.keyboard.press('Enter')

@@ -1,3 +1,4 @@
+// @module-tag journey
 import { PASSWORD } from '@lockstep/testing/service'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -18,7 +19,7 @@ afterAll(() => env.close())
 /** Browsers log every error response. */
 const ignoreErrors = { ignore: /status of 4\d\d/ }
 
-test('[WEB-78] Escape closes every dialog and menu of a board and returns the focus', async () => {
+test('[WEB-78] Escape closes every dialog and menu of a board and returns the focus', { tags: ['smoke'] }, async () => {
   const page = await env.openPage(board.ada, board.path)
   const user = new KeyboardUser(page)
   await user.focusCard('Write')
@@ -119,7 +120,7 @@ test('[WEB-89] form errors are shown as text at their field, which takes the foc
   await out.goto(`${env.service.baseUrl}/app/register`)
   await out.getByLabel('Email').fill('nobody')
   await out.getByLabel('Username').fill(board.ada.username)
-  await out.getByLabel('Password').fill('short')
+  await out.getByLabel('Password', { exact: true }).fill('short')
   await out.keyboard.press('Enter')
   const first = out.getByLabel('Email').and(out.locator(':focus[aria-invalid=true]'))
   await first.waitFor()
@@ -156,6 +157,8 @@ test('[WEB-90] fields have autocomplete attributes, and passwords can be pasted 
   await page.goto(`${env.service.baseUrl}/app/register`)
   await page.getByLabel('Username').waitFor()
   expect(await purposes()).toEqual(['username', 'nickname', 'new-password', 'given-name', 'family-name'])
+  await page.getByLabel('Show password').check()
+  expect(await page.getByLabel('Password', { exact: true }).getAttribute('type')).toBe('text')
   await checkAndClose(page, ignoreErrors)
 })
 

@@ -1,13 +1,12 @@
-import { JWT_SECRET } from '@lockstep/testing/secrets'
+// @module-tag journey
 import { PASSWORD } from '@lockstep/testing/service'
 import { WebhookReceiver } from '@lockstep/testing/webhook-receiver'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { Tokens } from '../../packages/server/src/security/tokens.ts'
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
 import { answer, toastOf } from './layers.ts'
 import { findLayoutProblems } from './layout-checks.ts'
-import { announcements, auditAccessibility, checkAndClose } from './page-checks.ts'
+import { announcements, auditAccessibility, checkAndClose, oldSession } from './page-checks.ts'
 
 let env: TestEnvironment
 let board: TestBoard
@@ -35,7 +34,9 @@ const deliveriesOf = (page: Page) => dialogOf(page).getByRole('list', { name: 'D
 const openWebhooks = (options = {}, item = '') => env.openPage(board.ada, `${board.path}/webhooks${item}`, options)
 const focusedText = (page: Page) => page.evaluate('document.activeElement?.textContent?.trim()')
 
-test('[WEB-210] [WEB-211] an owner creates a webhook from the board menu, with the keyboard, and sees it in the list', async () => {
+test('[WEB-210] [WEB-211] an owner creates a webhook from the board menu, with the keyboard, and sees it in the list', {
+  tags: ['smoke'],
+}, async () => {
   const page = await env.openPage(board.ada, board.path)
   await page.getByRole('button', { name: 'Board menu' }).click()
   await page.getByRole('menuitem', { name: 'Webhooks' }).click()
@@ -143,7 +144,7 @@ test('[WEB-211] what the server refuses is said at its field, and the input is k
   const refusals = {
     'http://10.0.0.1/': 'The address is not public.',
     'https://ada:secret@example.com/': 'The URL must not have a user name or a password.',
-    'ftp://example.com': 'Must be an http or https URL.',
+    'ftp://example.com': 'Must be an http or https URL without control characters.',
   }
   for (const [text, reason] of Object.entries(refusals)) {
     await url.fill(text)
@@ -263,13 +264,8 @@ test('[WEB-214] the secret is shown on request, copied, hidden with the dialog, 
 
 test('[WEB-214] after an old login the dialog asks for the password, and shows the secret then', async () => {
   const webhook = await newWebhook()
-  const page = await env.openPage(undefined, '/login')
-  const now = Math.floor(Date.now() / 1_000)
-  const sessions = new Tokens({ secret: JWT_SECRET, algorithm: 'HS256', lifetimeSeconds: 3_600 })
-  const value = await sessions.issue(board.ada.id, now, now - 7_200)
-  const { hostname: domain } = new URL(env.service.baseUrl)
-  await page.context().addCookies([{ name: 'svc_auth', value, domain, path: '/', httpOnly: true }])
-  await page.goto(`${env.service.baseUrl}/app${board.path}/webhooks/${webhook.id}`)
+  const storageState = await oldSession(env.service.baseUrl, board.ada.id)
+  const page = await env.openPage(undefined, `${board.path}/webhooks/${webhook.id}`, { storageState })
   const login = page.getByRole('dialog', { name: 'Log in again' })
   await button(page, 'Show secret').click()
   await login.getByLabel('Password', { exact: true }).waitFor()

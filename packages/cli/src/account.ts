@@ -85,6 +85,16 @@ export function clientFor(url: string): Client {
   })
 }
 
+/** What to do after the service rejected a token for this URL. Undefined for a login: only a person can log in again. */
+export function adviceForToken(url: string | undefined): string | undefined {
+  if (url === undefined) return undefined
+  const rejected = 'is unknown, expired or revoked. Create another one in the settings of the web client'
+  if (environmentToken(url) !== undefined) return `LOCKSTEP_TOKEN ${rejected}.`
+  const stored = readLogin()
+  const hasAccessToken = stored?.url === url && isAccessToken(stored.token)
+  return hasAccessToken ? `The access token ${rejected}, then: lockstep login --token` : undefined
+}
+
 /** A client for the logged-in user. */
 export function openClient(given?: string): Client {
   const url = chosenUrl(given)

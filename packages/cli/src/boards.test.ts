@@ -1,3 +1,4 @@
+import { dateWords, localDay, parseDay } from '@lockstep/client/days'
 import { CliUser } from '@lockstep/testing/cli/command'
 import { PASSWORD, startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -78,7 +79,34 @@ describe('boards and cards', () => {
     expect(await dueOf('one')).toBeNull()
     expect(await user.run(['due', 'one', 'someday'])).toMatchObject({ code: 2 })
     expect(await user.run(['due', '#99', 'today', '--board', 'Plan'])).toMatchObject({ code: 4 })
-    expect(await user.run(['due', 'one', '2026-02-30'])).toMatchObject({ code: 1 })
+    expect(await user.run(['due', 'one', '2026-02-30'])).toMatchObject({ code: 2 })
+  })
+
+  test('[CLI-31] due takes the days that the web client takes', async () => {
+    const dueAt = async (text: string, env = {}) => {
+      const { code, out } = await user.run(['due', 'one', text, '--board', 'Plan', '--json'], { env })
+      return code === 0 ? (JSON.parse(out).due_on as string | null) : code
+    }
+    const english = { LC_ALL: 'en_GB.UTF-8' }
+    for (const text of [
+      'fri',
+      'Friday',
+      '20.11',
+      '20 Nov',
+      '20 November 2030',
+      '2030-1-2',
+      '5/11/2030',
+      '3d',
+      'Tomorrow',
+    ])
+      expect([text, await dueAt(text, english)]).toEqual([
+        text,
+        parseDay(text, localDay(new Date()), dateWords('en-GB')),
+      ])
+    expect(await dueAt('20. November 2030', { LC_ALL: 'de_DE.UTF-8' })).toBe('2030-11-20')
+    expect(await dueAt('11/12/2030', { LC_ALL: 'en_US.UTF-8' })).toBe('2030-11-12')
+    for (const text of ['someday', '31.11', '2026-02-29', '']) expect(await dueAt(text)).toBe(2)
+    expect(await dueAt('none')).toBeNull()
   })
 
   test('[CLI-22] archive and restore a card; restore lists what was archived and deleted', async () => {
@@ -202,7 +230,7 @@ describe('output', () => {
   test("[CLI-13] an error message has the service's detail and the request id", async () => {
     const { code, out, err } = await user.run(['add', 'Plan', 'To do', ' '])
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toMatch(/^lockstep: .+title.+ \(request [\w-]+\)\n$/)
+    expect(err).toMatch(/^lockstep: title .+ \(request [\w-]+\)\n$/)
     const nonMember = new CliUser()
     await nonMember.login(service.baseUrl, (await service.user()).email)
     const rejected = await nonMember.run(['show', board.id])

@@ -73,7 +73,7 @@ function cardLines(card: Card, width: number, paint: Paint): string[] {
   const items = checklists.flatMap((checklist) => checklist.items)
   const done = items.filter(({ is_done }) => is_done).length
   const details = [
-    // A service before 0.2.0 sends neither.
+    // An older service sends neither.
     ...(number ? [`#${number}`] : []),
     ...(due_on ? [`due ${due_on}`] : []),
     ...labels.map(({ name }) => `#${escapeControlChars(name)}`),

@@ -1,5 +1,5 @@
+import { dateWords, localDay, parseDay } from '@lockstep/client/days'
 import { type Command, type Context, textOption } from './command.ts'
-import { dayAfter } from './days.ts'
 import { wrongUsage } from './failure.ts'
 import { findCard, findColumn, loadBoard, pick } from './find.ts'
 import { escapeControlChars } from './terminal.ts'
@@ -63,7 +63,7 @@ export const due: Command = {
   usage: '<card> <day>',
   options: { board: { type: 'string' } },
   help: `  <card>            its title, id or number (“#12”)
-  <day>             2026-11-20, today, tomorrow, +3d, +2w, or none
+  <day>             2026-11-20, 20 Nov, 20.11, today, tomorrow, fri, +3d, +2w, or none
   --board <board>   search only this board, which is faster if you have many`,
   async run(context) {
     const [cardName = '', word = ''] = context.args
@@ -76,19 +76,12 @@ export const due: Command = {
   },
 }
 
-const near = new Map([
-  ['today', 0],
-  ['tomorrow', 1],
-])
-
-/** The day that a word means; null for “none”. */
-function dayOf(word: string): string | null {
-  if (word === 'none') return null
-  if (/^\d{4}-\d{2}-\d{2}$/.test(word)) return word
-  const [, count, unit] = /^\+(\d{1,4})([dw])$/.exec(word) ?? []
-  const days = near.get(word) ?? (count === undefined ? undefined : Number(count) * (unit === 'w' ? 7 : 1))
-  if (days === undefined) throw wrongUsage('The day must be YYYY-MM-DD, today, tomorrow, +3d, +2w or none.')
-  return dayAfter(days)
+/** The day that a text means, as in the web client; null for “none”. */
+function dayOf(text: string): string | null {
+  const day = parseDay(text, localDay(new Date()), dateWords(undefined))
+  if (day === undefined)
+    throw wrongUsage('The day must be like 2026-11-20, 20 Nov, today, tomorrow, fri, +3d, +2w or none.')
+  return day
 }
 
 function positionOf(context: Context): number | undefined {

@@ -1,8 +1,17 @@
 import { type Client, createClient, isLockstepError } from '@lockstep/client'
-import { isAccessToken, isLoginFileExposed, loginFile, readLogin } from './account.ts'
-import { type Check, noRetry, ok, TIMEOUT_MS, wrong } from './check.ts'
+import { adviceForToken, isAccessToken, isLoginFileExposed, loginFile, readLogin } from './account.ts'
+import { advice, type Check, noRetry, ok, TIMEOUT_MS, wrong } from './check.ts'
 import { failureOf } from './failure.ts'
 import { duration, escapeControlChars } from './terminal.ts'
+
+/** What the document of the API says about the build of the service. */
+export interface Build {
+  version?: string | undefined
+  /** The commit, if the service knows it. */
+  'x-revision'?: string | undefined
+}
+export const describeBuild = ({ version = '', 'x-revision': revision }: Build) =>
+  escapeControlChars(revision === undefined ? version : `${version} (commit ${revision})`)
 
 /** Checks that the address responds and is Lockstep. */
 export async function checkService(url: string): Promise<Check[]> {
@@ -15,7 +24,7 @@ export async function checkService(url: string): Promise<Check[]> {
   const reached = ok('address', `${url} responds`)
   const target = response.url.replace(/\/openapi\.json$/, '')
   const document = await response.json().catch(() => undefined)
-  const { title, version } = (document as { info?: { title?: string; version?: string } } | undefined)?.info ?? {}
+  const { title, ...build } = (document as { info?: Build & { title?: string } } | undefined)?.info ?? {}
   if (title !== 'Lockstep') {
     const remedy = 'Check the address, port and path. A proxy must forward all paths below it to Lockstep.'
     return [reached, wrong('service', `not Lockstep: /openapi.json returns ${response.status}`, remedy)]
@@ -24,7 +33,7 @@ export async function checkService(url: string): Promise<Check[]> {
     const remedy = `Use the target address: clients turn redirected writes into reads.\nlockstep login --url ${target}`
     return [reached, wrong('service', `Lockstep, but behind a redirect to ${escapeControlChars(target)}`, remedy)]
   }
-  return [reached, ok('service', `Lockstep ${escapeControlChars(version ?? '')}`)]
+  return [reached, ok('service', `Lockstep ${describeBuild(build)}`)]
 }
 
 const remedies: [RegExp, string][] = [
@@ -41,12 +50,18 @@ function unreachable(url: string, error: unknown): Check {
   return wrong('address', `${url} cannot be reached (${escapeControlChars(reason)})`, remedy)
 }
 
+const slowDatabase = advice(
+  'database',
+  'connected, but without the planner settings that the service sends, so that some requests are slow',
+  'The log of the start says which ones (jit, plan_cache_mode) and how to set them.',
+)
+
 /** Checks the database and Redis as the service reports them. */
 export async function checkStores(url: string): Promise<Check[]> {
   const client = createClient({ baseUrl: url, strict: true })
   try {
-    const { redis } = await client.getHealth({}, noRetry)
-    const database = ok('database', 'connected')
+    const { redis, planner } = await client.getHealth({}, noRetry)
+    const database = planner === 'slow' ? slowDatabase : ok('database', 'connected')
     if (redis === 'connected') return [database, ok('redis', 'connected')]
     if (redis === 'disabled') return [database, ok('redis', 'not configured (fine for a single instance)')]
     const remedy = `No data is lost, but events are delayed, and presence is limited to each instance.
@@ -90,7 +105,9 @@ export async function checkLogin(client: Client): Promise<Check> {
   } catch (error) {
     const { message } = failureOf(error, baseUrl)
     const isRejected = isLockstepError(error, 'not_authenticated')
-    const remedy = isRejected ? `lockstep login --url ${baseUrl}` : 'Fix the other problems first, then try again.'
+    const remedy = isRejected
+      ? (adviceForToken(baseUrl) ?? `lockstep login --url ${baseUrl}`)
+      : 'Fix the other problems first, then try again.'
     return wrong('login', isRejected ? 'the token has expired, or was not issued by this service' : message, remedy)
   }
 }

@@ -113,6 +113,12 @@ const faults: [name: string, fault: string, remedy: RegExp, plant: () => Promise
     () => proxy(service.baseUrl, { secondTarget: service.baseUrl, secondVersion: '0.0.9' }),
   ],
   [
+    'instances',
+    'an instance of another commit behind the load balancer',
+    /Upgrade or stop the instances/,
+    () => proxy(service.baseUrl, { secondTarget: service.baseUrl, secondRevision: 'ffffffffffff' }),
+  ],
+  [
     'websocket',
     'a proxy without WebSockets',
     /proxy_set_header Upgrade/,
@@ -143,6 +149,15 @@ test('[CLI-16] instances with different signing secrets are found by a login', a
   const { checks } = await findings(mixed)
   const check = checks.find(({ name }) => name === 'instances')
   expect(check).toMatchObject({ state: 'wrong', remedy: expect.stringContaining('the same JWT_SECRET') })
+})
+
+test('[RUN-15] planner settings that do not hold are advice', async () => {
+  const slow = await instance({ DATABASE_URL: `${service.databaseUrl}?options=-c%20jit%3Don` })
+  const { checks } = await findings(slow)
+  expect(checks.find(({ name }) => name === 'database')).toMatchObject({
+    state: 'advice',
+    remedy: expect.stringContaining('jit'),
+  })
 })
 
 test('[CLI-16] a correct deployment behind HTTPS has no finding; public API documentation is advice', async () => {

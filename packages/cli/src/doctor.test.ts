@@ -54,7 +54,7 @@ test('[CLI-14] on a healthy deployment every check passes, and an event arrives 
   const before = await board.owner.api.call('getBoard', { params: { board_id: board.id } })
   const { code, out } = await user.run(['doctor', '--board', 'Plan'])
   expect(out.replaceAll(/\d+ (ms|min)/g, 'n $1')).toBe(`✓ address     ${service.baseUrl} responds
-✓ service     Lockstep 0.1.0
+✓ service     Lockstep 0.2.0 (commit ${process.env['REVISION']})
 ✓ https       not needed on this machine
 ✓ database    connected
 ✓ redis       connected
@@ -141,7 +141,7 @@ test('[CLI-14] a login file readable by others and an invalid token are reported
   chmodSync(user.loginFile, 0o644)
   expect((await runDoctor())['login']).toMatchObject(wrong(/other users/, /chmod 600/))
   user.env['LOCKSTEP_TOKEN'] = 'none'
-  expect((await runDoctor())['login']).toMatchObject(wrong(/not issued/, /lockstep login/))
+  expect((await runDoctor())['login']).toMatchObject(wrong(/not issued/, /LOCKSTEP_TOKEN is unknown/))
 })
 
 test('[CLI-15] a proxy that rejects upgrades is reported with its required settings', async () => {

@@ -27,13 +27,14 @@ export const wrongUsage = (detail: string) => new Failure(detail, EXIT.wrongUsag
 
 /**
  * Converts an error to a message and an exit code. Rethrows errors that come from neither the service, the system nor
- * the user, because they are bugs.
+ * the user, because they are bugs. `advice` says what to do if the credential was rejected.
  */
-export function failureOf(error: unknown, url: string | undefined): Failure {
+export function failureOf(error: unknown, url: string | undefined, advice = 'Log in with: lockstep login'): Failure {
   if (error instanceof Failure) return error
   if (!isLockstepError(error)) return systemFailure(error)
   const { code, requestId } = error
-  const detail = requestId === undefined ? messageOf(error, url) : `${messageOf(error, url)} (request ${requestId})`
+  const message = messageOf(error, url, advice)
+  const detail = requestId === undefined ? message : `${message} (request ${requestId})`
   return new Failure(detail, exitCodeOf(error), { code, requestId })
 }
 
@@ -44,11 +45,12 @@ function systemFailure(error: unknown): Failure {
   throw error
 }
 
-function messageOf(error: LockstepError, url = 'the service'): string {
+function messageOf(error: LockstepError, url = 'the service', advice: string): string {
   if (error.status === 0) return `${url}: ${error.detail.replace(/\.$/, '')}${causeOf(error)}.`
   const fields = error.errors.map(({ field, message }) => `${field}: ${message}`).join('; ')
-  if (fields) return `${error.detail.replace(/\.$/, '')} (${fields}).`
-  if (error.code === 'not_authenticated') return `${error.detail} Log in with: lockstep login`
+  // The detail is about the first field.
+  if (error.errors.length > 1) return `${error.detail.replace(/\.$/, '')} (${fields}).`
+  if (error.code === 'not_authenticated') return `${error.detail} ${advice}`
   return error.detail
 }
 

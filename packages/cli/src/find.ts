@@ -9,7 +9,7 @@ interface Named {
 /** Maximum number of names listed for a name that is ambiguous or unknown. */
 const MAX_LISTED = 10
 const CONCURRENCY = 4
-const isId = (word: string) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(word)
+export const isId = (word: string) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(word)
 
 /**
  * Finds the item with this id or title. An exact match wins over a prefix, so that “Ship” works even if there is a

@@ -22,12 +22,22 @@ export const inbox: Command = {
 }
 
 /** Unread items are marked with a dot. */
-function lineOf({ reason, actor, board, card, count, comment, read_at }: InboxItem, paint: Paint): string {
-  const name = actor ? `@${escapeControlChars(actor.username)}` : 'a rule'
-  const event = { mentioned: 'mentioned you', assigned: 'assigned you', added: 'added you' }[reason]
+function lineOf(item: InboxItem, paint: Paint): string {
+  const { board, card, count, comment, read_at } = item
   const where = [...(card ? [`#${card.number} ${card.title}`] : []), board.title].map(escapeControlChars).join(' · ')
   const more = count > 1 ? ` and ${count - 1} more` : ''
   const text = comment ? `  ${paint('dim', `“${escapeControlChars(comment.excerpt)}”`)}` : ''
-  const what = `${name} ${event}`
+  const what = eventOf(item)
   return `${read_at === null ? '•' : ' '} ${read_at === null ? paint('bold', what) : what}${more}  ${where}${text}`
+}
+
+function eventOf({ reason, actor, trigger }: InboxItem): string {
+  const nameOf = ({ username }: { username: string }) => `@${escapeControlChars(username)}`
+  if (actor)
+    return `${nameOf(actor)} ${{ mentioned: 'mentioned you', assigned: 'assigned you', added: 'added you' }[reason]}`
+  if (!trigger) return 'a rule assigned you'
+  const { column, label } = trigger
+  const moved = `moved it${column ? ` to ${escapeControlChars(column.title)}` : ''}`
+  const labeled = `added ${label ? `the label ${escapeControlChars(label.name)}` : 'a label'}`
+  return `${nameOf(trigger.actor)} ${trigger.type === 'CARD_MOVED' ? moved : labeled}; a rule assigned you`
 }

@@ -44,7 +44,7 @@ async function logInWithToken(context: Context): Promise<void> {
   if (!isAccessToken(token)) throw wrongUsage('This is not an access token: it begins with lsp_ or lsb_.')
   const client = createClient({ baseUrl: url, token, strict: true })
   const user = await client.getMe().catch((error: unknown) => {
-    throw failureOf(error, url)
+    throw failureOf(error, url, 'This access token is unknown, expired or revoked.')
   })
   client.close()
   saveLogin({ url, email: user.email, token })

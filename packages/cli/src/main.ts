@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Client } from '@lockstep/client'
-import { openClient, renewIfHalfExpired } from './account.ts'
+import { adviceForToken, openClient, renewIfHalfExpired } from './account.ts'
 import { api } from './api.ts'
 import { boards, show } from './boards.ts'
 import { add, due, move } from './cards.ts'
@@ -61,7 +61,7 @@ let url: string | undefined
 try {
   await run()
 } catch (error) {
-  const { message, code, requestId, exitCode } = failureOf(error, url)
+  const { message, code, requestId, exitCode } = failureOf(error, url, adviceForToken(url))
   process.exitCode = exitCode
   if (isJson)
     console.error(JSON.stringify({ error: { code, detail: message, request_id: requestId, exit_code: exitCode } }))

@@ -1,6 +1,6 @@
 import type { Client, FullBoard } from '@lockstep/client'
+import { addDays, localDay } from '@lockstep/client/days'
 import type { Command } from './command.ts'
-import { dayAfter } from './days.ts'
 import { columns, labels } from './demo-project.ts'
 import { loadBoard } from './find.ts'
 import { escapeControlChars, progressBar } from './terminal.ts'
@@ -44,7 +44,7 @@ async function fill(client: Client, { id: board_id }: Pick<FullBoard, 'id'>) {
     count.columns++
     report(column.title)
     for (const { title, description = null, labels: names = [], checklist, isMine = false, dueInDays } of cards) {
-      const due_on = dueInDays === undefined ? null : dayAfter(dueInDays)
+      const due_on = dueInDays === undefined ? null : addDays(localDay(new Date()), dueInDays)
       const { id: card_id } = await client.createCard({ board_id, column_id, title, description, due_on })
       for (const name of names) await client.addCardLabel({ card_id, label_id: label_ids.get(name) ?? '' })
       if (isMine) await client.assignCard({ card_id, user_ids: [me] })

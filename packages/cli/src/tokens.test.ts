@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { NewAccessToken } from '@lockstep/client'
-import { CliUser } from '@lockstep/testing/cli/command'
+import { CliUser, until } from '@lockstep/testing/cli/command'
 import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -44,7 +44,11 @@ test('[CLI-18] login --token reads an access token from stdin, stores it and doe
   try {
     const login = ['login', '--token', '--url', service.baseUrl]
     expect(await bot.run(login, { input: 'not-a-token\n' })).toMatchObject({ code: 2, out: '' })
-    expect(await bot.run(login, { input: `${token.slice(0, -1)}\n` })).toMatchObject({ code: 3, out: '' })
+    expect(await bot.run(login, { input: `${token.slice(0, -1)}\n` })).toMatchObject({
+      code: 3,
+      out: '',
+      err: expect.stringContaining('This access token is unknown, expired or revoked.'),
+    })
     const { code, out, err } = await bot.run(login, { input: `${token}\n` })
     expect([code, out + err]).toEqual([0, expect.stringContaining('with an access token.')])
     expect(JSON.parse(readFileSync(bot.loginFile, 'utf8'))).toMatchObject({ token, email: board.member.email })
@@ -54,9 +58,39 @@ test('[CLI-18] login --token reads an access token from stdin, stores it and doe
     for (const args of [['tokens'], ['add', 'Plan', 'Done', 'x']])
       expect(await bot.run(args)).toMatchObject({ code: 1, err: expect.stringContaining('access token') })
     await board.member.api.call('revokeToken', { params: { token_id: id } })
-    expect(await bot.run(['boards'])).toMatchObject({ code: 3, out: '' })
+    const rejected = await bot.run(['boards'])
+    expect(rejected).toMatchObject({
+      code: 3,
+      out: '',
+      err: expect.stringContaining(
+        'The access token is unknown, expired or revoked. Create another one in the settings',
+      ),
+    })
+    expect((await bot.run(['doctor'])).out).toContain('The access token is unknown, expired or revoked.')
     for (const { out: printed, err: errors } of [doctor, await bot.run(['logout'])])
       expect(printed + errors).not.toContain(token)
+  } finally {
+    bot.dispose()
+  }
+})
+
+test('[CLI-30] a program whose LOCKSTEP_TOKEN is rejected is told so, and not to log in', async () => {
+  const { token, id } = await board.member.api.call('createToken', { body: { name: 'CI', scope: 'read' } })
+  const bot = new CliUser()
+  const env = { LOCKSTEP_URL: service.baseUrl, LOCKSTEP_TOKEN: token }
+  try {
+    const watching = bot.start(['watch', 'Plan'], { env })
+    await until('the board is watched', () => watching.err().includes('Watching'))
+    await board.member.api.call('revokeToken', { params: { token_id: id } })
+    for (const { code, out, err } of [await bot.run(['boards'], { env }), await watching.ended]) {
+      expect([code, out]).toEqual([3, ''])
+      expect(err).toContain(
+        'LOCKSTEP_TOKEN is unknown, expired or revoked. Create another one in the settings of the web client.',
+      )
+      expect(err).not.toContain('lockstep login')
+    }
+    const { err } = await bot.run(['boards', '--json'], { env })
+    expect(JSON.parse(err)).toMatchObject({ error: { code: 'not_authenticated', exit_code: 3 } })
   } finally {
     bot.dispose()
   }

@@ -1,3 +1,4 @@
+import { LockstepError } from '@lockstep/client'
 import { type LiveBoard, openBoard, type Phase } from '@lockstep/client/live'
 import type { Command } from './command.ts'
 import { EventPrinter } from './describe-event.ts'
@@ -85,9 +86,10 @@ export function reportConnection(board: LiveBoard): void {
 export function throwIfRemoved({ status: { reason } }: LiveBoard): void {
   if (reason === 'forbidden')
     throw new Failure('You are no longer a member of this board.', EXIT.failed, { code: 'not_a_member' })
-  if (reason === 'unauthorized') {
-    throw new Failure('Your login has expired. Log in with: lockstep login', EXIT.notLoggedIn, {
+  if (reason === 'unauthorized')
+    throw new LockstepError({
       code: 'not_authenticated',
+      status: 401,
+      detail: 'Your login or token is no longer valid.',
     })
-  }
 }

@@ -30,7 +30,7 @@ export interface Calls {
   acceptInvitation(input: types.AcceptInvitationInput, options?: CallOptions): Promise<types.AcceptedInvitation>
   /** Read the public profile of a user. For any authenticated user. A deactivated user can be read too. Problems: `user_not_found`. (`GET /users/{user_id}`) */
   getUser(input: types.GetUserInput, options?: CallOptions): Promise<types.User>
-  /** Search active users by username, e-mail address or name. Matches substrings, case-insensitively; ordered by username. `%`, `_` and `\` are plain characters. With `USER_SEARCH=limited`, the default in production, only a full e-mail address matches, or a part of it for members of common boards. There is no second page. Searches are limited per minute and per day. (`GET /users`) */
+  /** Search active users by username, e-mail address or name. Matches substrings, case-insensitively; ordered by username. `%`, `_` and `\` are plain characters. With `USER_SEARCH=limited`, the default in production, only a full e-mail address matches, or a part of it for members of common boards; without a text, the result is the caller and the members of their boards. There is no second page. Searches are limited per minute and per day. (`GET /users`) */
   findUsers(input?: types.FindUsersInput, options?: CallOptions): Promise<types.User[]>
   /** Check the health of the service. 200 while the database is reachable, also without Redis; otherwise 503 with the same fields and a `detail`. Problems: `unavailable`. (`GET /health`) */
   getHealth(input?: types.GetHealthInput, options?: CallOptions): Promise<types.Health>

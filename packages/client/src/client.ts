@@ -5,7 +5,7 @@ import type { CallOptions, ClientOptions, OperationRow, RequestOptions, RetryLim
 import { randomId } from './random-id.ts'
 import { type ApiResponse, type NotModified, readResponse } from './response.ts'
 import { type AttemptLimits, withRetries } from './retry.ts'
-import { buildRequest, type HttpRequest, send } from './send.ts'
+import { buildRequest, type HttpRequest, present, send } from './send.ts'
 import { ClientSession, type Session } from './session.ts'
 import type { OperationName, Operations, Token } from './types.gen.ts'
 
@@ -13,6 +13,9 @@ type Input<N extends OperationName> = Operations[N]['input']
 type Result<N extends OperationName> = Operations[N]['result']
 /** The operations that return a list. */
 export type ListName = { [N in OperationName]: Result<N> extends unknown[] ? N : never }[OperationName]
+
+/** The lists that require no input. */
+type FreeListName = { [N in ListName]: Record<never, never> extends Input<N> ? N : never }[ListName]
 
 export interface Client extends Calls {
   readonly baseUrl: string
@@ -26,6 +29,7 @@ export interface Client extends Calls {
   request<N extends OperationName>(name: N, input: Input<N>, options?: CallOptions): Promise<ApiResponse<Result<N>>>
   /** The pages of a list. Each page is requested when the iterator reaches it. */
   pages<N extends ListName>(name: N, input: Input<N>, options?: CallOptions): AsyncGenerator<Result<N>, void, undefined>
+  pages<N extends FreeListName>(name: N): AsyncGenerator<Result<N>, void, undefined>
   /** Stops renewing the session. Pending calls continue. */
   close(): void
 }
@@ -47,14 +51,15 @@ export function createClient(options: ClientOptions): Client {
     httpRequest.url = baseUrl + httpRequest.url
     Object.assign(httpRequest.headers, headersOf(row, { strict: options.strict, ...callOptions }))
     const { generation } = session
-    const bounds = limitsOf(row, options, callOptions)
     const response = await withRetries(
       (signal) => attempt(name, httpRequest, { ...callOptions, signal }),
-      bounds,
+      limitsOf(row, options, callOptions),
     ).catch((error: unknown) => {
       if (!isLockstepError(error)) throw error
+      const { url } = httpRequest
       const { cause, ...details } = error
-      throw new LockstepError({ ...details, cause, operation: name }, httpRequest.url)
+      if (error.code === 'network_failed' && isOtherOrigin(url)) details.detail = UNREACHABLE_FROM_HERE
+      throw new LockstepError({ ...details, cause, operation: name }, url)
     })
     // Ignore a renewed token if the user has logged out or logged in again in the meantime.
     const isCurrent = name === 'login' || (name === 'refresh' && generation === session.generation)
@@ -74,12 +79,12 @@ export function createClient(options: ClientOptions): Client {
     const isRenewal = name === 'refresh'
     const token = row.isPublic ? undefined : isRenewal ? session.token : await session.freshToken()
     const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...httpRequest.headers }
-    const { signal, onProgress } = attemptOptions
     const { fetch = globalThis.fetch } = options
+    if (!row.isPublic) options.beforeSend?.(name)
     try {
       const response = await send(
         { ...httpRequest, headers },
-        { fetch, usesCookie: session.usesCookie, signal, onProgress },
+        { ...attemptOptions, fetch, usesCookie: session.usesCookie },
       )
       return await readResponse(row, response)
     } catch (error) {
@@ -92,24 +97,28 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  const request = (name: OperationName, input?: Record<string, unknown>, callOptions?: RequestOptions) =>
-    call(name, input, callOptions)
   const calls = Object.keys(operations).map((name) => [
     name,
     async (input?: Record<string, unknown>, callOptions?: CallOptions) =>
       (await call(name as OperationName, input, callOptions)).data,
   ])
-  async function* pages(name: ListName, input: Record<string, unknown>, callOptions?: CallOptions) {
+  async function* pages(name: ListName, input?: Record<string, unknown>, callOptions?: CallOptions) {
     for (let next: Record<string, string> | undefined = {}; next; ) {
       const response: ApiResponse<unknown> | NotModified = await call(name, { ...input, ...next }, callOptions)
       yield response.data
       next = response.next
     }
   }
-  const own = { baseUrl, session, request, pages, close: () => session.close() }
+  const own = { baseUrl, session, request: call, pages, close: () => session.close() }
   // The operation table has a row per operation. The compiler cannot verify that this covers `Calls`.
   return Object.assign(Object.fromEntries(calls), own) as Client
 }
+
+/** A browser hides why a request to another origin failed. */
+const UNREACHABLE_FROM_HERE = 'The service could not be reached, or does not allow this origin (CORS_ORIGINS).'
+/** Whether it is a URL of another origin than that of this page or worker. Always false outside a browser. */
+const isOtherOrigin = (url: string) =>
+  url[0] !== '/' && !url.startsWith((globalThis as { location?: { origin: string } }).location?.origin ?? '')
 
 /** The limits of the call, then of the client, then the defaults. Files get more time. */
 function limitsOf({ retry, isFile, body }: OperationRow, defaults: RetryLimits, requested: CallOptions): AttemptLimits {
@@ -128,11 +137,11 @@ function headersOf(
   options: RequestOptions,
 ): Record<string, string> {
   const { ifMatch, ifNoneMatch, strict, idempotencyKey = retry === 'keyed' ? randomId() : undefined, headers } = options
-  return {
-    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-    ...(strict && { prefer: 'handling=strict' }),
-    ...(ifMatch !== undefined && { 'if-match': ifMatch }),
-    ...(ifNoneMatch !== undefined && { 'if-none-match': ifNoneMatch }),
-    ...headers,
+  const own = {
+    'idempotency-key': idempotencyKey,
+    prefer: strict ? 'handling=strict' : undefined,
+    'if-match': ifMatch,
+    'if-none-match': ifNoneMatch,
   }
+  return { ...Object.fromEntries(present(own)), ...headers }
 }

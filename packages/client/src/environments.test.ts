@@ -6,6 +6,7 @@ import { openBrowser } from '@lockstep/testing/browser'
 import { startScenarioEnvironment } from '@lockstep/testing/client/scenario-environment'
 import { type ScenarioContext, scenarios } from '@lockstep/testing/client/scenarios'
 import { nodeVersions } from '@lockstep/testing/node-versions'
+import { startService } from '@lockstep/testing/service'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -59,6 +60,26 @@ describe('in chromium', () => {
 
   test('[SYNC-11] a dead connection is replaced immediately when the network is back or the page becomes visible', async () => {
     await run(page, 'wakeScenario', context)
+  })
+
+  test('[SDK-21] a call to another origin that fails says that the service may not allow the origin', async () => {
+    const strict = await startService({ CORS_ORIGINS: 'https://boards.example.com' }, { beside: environment.service })
+    try {
+      const here = await browser.newPage()
+      await here.goto(`${strict.baseUrl}/docs`)
+      const there = await browser.newPage()
+      await there.goto(context.faultyUrl)
+      const script = `${await bundle('iife', '../src/index.ts')}
+        lockstep.createClient({ baseUrl: '${strict.baseUrl}', maxTries: 1 }).getLiveness().then(() => 'allowed', (e) => e.message)`
+      expect(await here.evaluate(script)).toBe('allowed')
+      expect(await there.evaluate(script)).toBe(
+        `getLiveness: The service could not be reached, or does not allow this origin (CORS_ORIGINS). (network_failed, ${strict.baseUrl}/live)`,
+      )
+      await here.context().setOffline(true)
+      expect(await here.evaluate(script)).toContain('The service could not be reached. (')
+    } finally {
+      await strict.stop()
+    }
   })
 
   test('[SDK-10] on a slow connection, progress is reported during the upload', async () => {

@@ -1,4 +1,5 @@
 import type { LockstepError } from './errors.ts'
+import type { OperationName } from './types.gen.ts'
 
 /** How an operation is sent over HTTP. */
 export interface OperationRow {
@@ -44,6 +45,8 @@ export interface ClientOptions extends RetryLimits {
   strict?: boolean | undefined
   /** Replaces the global `fetch`. */
   fetch?: typeof globalThis.fetch | undefined
+  /** Called before each attempt of a request with a credential. If it throws, nothing is sent. */
+  beforeSend?: ((operation: OperationName) => void) | undefined
   /** Called when login, renewal, logout or the end of the session changes the token. Store the token here. */
   onToken?: ((token: string | undefined) => void) | undefined
   /** Called when the service no longer accepts the credential. Ask for the password, or for another access token, here. */

@@ -31,7 +31,9 @@ export function buildRequest(
   return { ...request, headers: { 'content-type': 'application/json' }, body: JSON.stringify(rest) }
 }
 
-const present = (fields: Record<string, unknown>) => Object.entries(fields).filter(([, value]) => value != null)
+/** The entries that have a value. */
+export const present = <T>(fields: Record<string, T | undefined>) =>
+  Object.entries(fields).filter((entry): entry is [string, T] => entry[1] != null)
 const toParams = (fields: Record<string, unknown>) =>
   new URLSearchParams(present(fields).map(([field, value]) => [field, String(value)]))
 

@@ -31,6 +31,19 @@ test.each([
   session.close()
 })
 
+test('[SDK-7] a token that is about to expire is renewed before a call, also without its timer', async () => {
+  let now = 0
+  vi.spyOn(Date, 'now').mockImplementation(() => now)
+  const renewed = { access_token: tokenFor(200), token_type: 'bearer' as const, sessions_ended_at: null }
+  const session: ClientSession = new ClientSession({ token: tokenFor(100) }, async () => session.acceptToken(renewed))
+  // Like a page that slept.
+  session.close()
+  now = 79_000
+  expect(await session.freshToken()).toBe(tokenFor(100))
+  now = 96_000
+  expect(await session.freshToken()).toBe(renewed.access_token)
+})
+
 test('[SDK-17] an access token is sent as it is and never renewed, and its rejection ends the session', async () => {
   const sent: [url: string, authorization: string | null][] = []
   const ended = vi.fn()

@@ -96,6 +96,8 @@ export class ClientSession implements Session {
 
   renew(): Promise<void> {
     if (this.#isAccessToken) return Promise.resolve()
+    // The caller knows that there is a cookie, so a rejection is the end of its session.
+    if (this.usesCookie) this.#isOpen = true
     this.#renewal ??= this.#refresh()
       .then(() => {})
       .catch((error: unknown) => {

@@ -14,6 +14,8 @@ export interface User {
 export interface Token {
   access_token: string
   token_type: "bearer"
+  /** When sessions of the user were last ended: by “log out everywhere”, a new password or a deactivation. Null: never. What a client stored for a session with an earlier `iat` may be from somebody else. */
+  sessions_ended_at: string | null
 }
 
 export interface Message {
@@ -46,6 +48,8 @@ export interface Health {
   redis: "connected" | "disconnected" | "disabled"
   /** Present while the database rejects changes because its disk is full. */
   writes?: "refused"
+  /** Present while the database does not use the planner settings that the service sends, so that some requests are slow. */
+  planner?: "slow"
 }
 
 export interface Readiness {
@@ -377,6 +381,8 @@ export interface InboxItem {
   count: number
   /** Who did it last; null: an automation rule. */
   actor: User | null
+  /** If an automation rule did it: the change that started the rule, who made it, and the column the card was moved to or the label it got, if they still exist. Null otherwise, and when the log no longer has the change. */
+  trigger: { type: "CARD_MOVED" | "LABEL_ADDED"; actor: User; column: { id: string; title: string } | null; label: { id: string; name: string } | null } | null
   board: { id: string; title: string }
   card: { id: string; number: number; title: string } | null
   /** The comment that mentions you, as it is now, shortened. */
@@ -710,6 +716,8 @@ export interface FindUsersInput {
   search?: string
   /** Another name for `search`. */
   q?: string
+  /** Another name for `search`. */
+  query?: string
   /** `true`: also search first and last names. */
   names?: "true" | "false"
   limit?: number
@@ -1161,7 +1169,7 @@ export interface ListCardEventsInput {
 export interface CreateWebhookInput {
   board_id: string
   name: string
-  /** Where events are sent. `https`, unless the operator allows `http`. Members do not see it. */
+  /** Where events are sent. `https`, unless the operator allows `http`. It is stored and returned as it is called: without spaces around it, with its host in Punycode. Members do not see it. */
   url: string
   kinds?: ("board.updated" | "board.deleted" | "board.member_added" | "board.member_removed" | "column.created" | "column.updated" | "column.deleted" | "column.moved" | "card.labeled" | "card.unlabeled" | "card.created" | "card.updated" | "card.deleted" | "card.moved" | "card.assigned" | "card.unassigned" | "label.created" | "label.updated" | "label.deleted" | "checklist.created" | "checklist.updated" | "checklist.deleted" | "checklist.moved" | "checklist_item.created" | "checklist_item.updated" | "checklist_item.deleted" | "checklist_item.moved" | "checklist_item.assigned" | "checklist_item.unassigned" | "attachment.created" | "attachment.deleted" | "comment.created" | "comment.updated" | "comment.deleted")[] | null
   is_enabled?: boolean | null
@@ -1186,7 +1194,7 @@ export interface UpdateWebhookInput {
   board_id: string
   webhook_id: string
   name?: string
-  /** Where events are sent. `https`, unless the operator allows `http`. Members do not see it. */
+  /** Where events are sent. `https`, unless the operator allows `http`. It is stored and returned as it is called: without spaces around it, with its host in Punycode. Members do not see it. */
   url?: string
   kinds?: ("board.updated" | "board.deleted" | "board.member_added" | "board.member_removed" | "column.created" | "column.updated" | "column.deleted" | "column.moved" | "card.labeled" | "card.unlabeled" | "card.created" | "card.updated" | "card.deleted" | "card.moved" | "card.assigned" | "card.unassigned" | "label.created" | "label.updated" | "label.deleted" | "checklist.created" | "checklist.updated" | "checklist.deleted" | "checklist.moved" | "checklist_item.created" | "checklist_item.updated" | "checklist_item.deleted" | "checklist_item.moved" | "checklist_item.assigned" | "checklist_item.unassigned" | "attachment.created" | "attachment.deleted" | "comment.created" | "comment.updated" | "comment.deleted")[] | null
   is_enabled?: boolean

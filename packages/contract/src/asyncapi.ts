@@ -33,7 +33,7 @@ are sent first, then new ones. \`resync\` means that the missed events are no lo
 **Kinds of events.** A socket without \`seq\` and \`since\` receives these kinds and no others: ${kinds(false)}. With \`seq\` or
 \`since\` it receives every kind, without a gap: also ${kinds(true)}. Kinds may be added to these; ignore those that you do not know.
 
-**Heartbeat.** The server sends a \`ping\` every ${HEARTBEAT_SECONDS} seconds; reply with \`{"type":"pong"}\` within ${PONG_SECONDS} seconds.
+**Heartbeat.** The server sends a \`ping\` every ${HEARTBEAT_SECONDS} seconds, the first one ${HEARTBEAT_SECONDS} seconds after the connect; reply with \`{"type":"pong"}\` within ${PONG_SECONDS} seconds.
 
 **Messages of the client.** Only \`pong\` has a meaning. Any other message, text or binary, is ignored.
 
@@ -116,7 +116,7 @@ export function asyncApi(): Json {
     asyncapi: '3.0.0',
     info: {
       title: 'Lockstep real time',
-      version: '0.1.0',
+      version: '0.2.0',
       description,
       contact: { name: 'The operator of this service' },
       license: { name: 'Apache 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
 import { Email, LinkToken } from './invitations.ts'
-import { Changes, Message, Nullable, named, Optional, operation, Text } from './operation.ts'
+import { Changes, Message, Nullable, named, Optional, operation, Text, Timestamp } from './operation.ts'
 import { User } from './users.ts'
 
 /** New usernames have no invisible characters and no mixed scripts, which could imitate other names. */
-export const Username = Type.String({ format: 'username', minLength: 3, maxLength: 50 })
+export const Username = Type.String({ format: 'username', minLength: 1, maxLength: 50 })
 export const PersonName = Type.String({ format: 'person-name', maxLength: 255 })
 /** The operator sets the rules for new passwords. This is the limit of every rule, checked before hashing. */
 export const Password = Type.String({ format: 'text', maxLength: 1024 })
@@ -18,7 +18,14 @@ export const newAccountFields = {
   lastname: Optional(PersonName),
 }
 
-const shape = Type.Object({ access_token: Type.String(), token_type: Type.Literal('bearer') })
+const shape = Type.Object({
+  access_token: Type.String(),
+  token_type: Type.Literal('bearer'),
+  sessions_ended_at: Type.Union([Timestamp, Type.Null()], {
+    description:
+      'When sessions of the user were last ended: by “log out everywhere”, a new password or a deactivation. Null: never. What a client stored for a session with an earlier `iat` may be from somebody else.',
+  }),
+})
 export interface Token extends Static<typeof shape> {}
 export const Token = named<Token>('Token', shape)
 

@@ -87,8 +87,10 @@ export const formats = {
     says: 'must be a position, <epoch>.<seq>, or 0 or now',
   },
   'web-url': {
-    test: (value: string) => isStorable(value) && /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
-    says: 'must be an http or https URL',
+    // `URL` removes tabs and line breaks, so the text would show another address than the one that is called.
+    test: (value: string) =>
+      isStorable(value) && !/\p{Cc}/u.test(value) && /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
+    says: 'must be an http or https URL without control characters',
   },
   cursor: {
     test: (value: string) => /^\d{1,16}_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value),

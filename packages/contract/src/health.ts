@@ -8,6 +8,12 @@ const shape = Type.Object({
   writes: Type.Optional(
     Type.Enum(['refused'], { description: 'Present while the database rejects changes because its disk is full.' }),
   ),
+  planner: Type.Optional(
+    Type.Enum(['slow'], {
+      description:
+        'Present while the database does not use the planner settings that the service sends, so that some requests are slow.',
+    }),
+  ),
 })
 export interface Health extends Static<typeof shape> {}
 export const Health = named<Health>('Health', shape)

@@ -6,6 +6,15 @@ import { User } from './users.ts'
 export const inboxReasons = ['mentioned', 'assigned', 'added'] as const
 export type InboxReason = (typeof inboxReasons)[number]
 
+const Named = Type.Object({ id: Uuid, title: Type.String() })
+
+const triggerShape = Type.Object({
+  type: Type.Enum(['CARD_MOVED', 'LABEL_ADDED']),
+  actor: User,
+  column: Nullable(Named),
+  label: Nullable(Type.Object({ id: Uuid, name: Type.String() })),
+})
+
 const shape = Type.Object({
   id: Uuid,
   reason: Type.Enum([...inboxReasons], {
@@ -14,7 +23,11 @@ const shape = Type.Object({
   }),
   count: Type.Integer({ minimum: 1, description: 'How often something happened since it was last read.' }),
   actor: Type.Union([User, Type.Null()], { description: 'Who did it last; null: an automation rule.' }),
-  board: Type.Object({ id: Uuid, title: Type.String() }),
+  trigger: Type.Union([triggerShape, Type.Null()], {
+    description:
+      'If an automation rule did it: the change that started the rule, who made it, and the column the card was moved to or the label it got, if they still exist. Null otherwise, and when the log no longer has the change.',
+  }),
+  board: Named,
   card: Nullable(Type.Object({ id: Uuid, number: Type.Integer({ minimum: 1 }), title: Type.String() })),
   comment: Type.Union([Type.Object({ id: Uuid, excerpt: Type.String() }), Type.Null()], {
     description: 'The comment that mentions you, as it is now, shortened.',

@@ -2,7 +2,7 @@ import { Components, type Json } from './components.ts'
 import recorded from './examples.gen.json' with { type: 'json' }
 import { headersOf, isConditional, isFile, responseHeaders } from './headers.ts'
 import { operations } from './index.ts'
-import { type Operation, tags, tokenRequirementOf } from './operation.ts'
+import { isBodyRequired, type Operation, tags, tokenRequirementOf } from './operation.ts'
 import { type ProblemCode, problems } from './problems.ts'
 import { describeWebhooks } from './webhook-messages.ts'
 
@@ -91,7 +91,7 @@ export function problemsOf(operation: Operation): ProblemCode[] {
 }
 
 /** The OpenAPI 3.1 document: a pure function of the contract. */
-export function openApi(): Json {
+export function openApi(revision?: string): Json {
   const components = new Components()
   const paths: Record<string, Json> = {}
   for (const [name, operation] of Object.entries(operations)) {
@@ -104,19 +104,13 @@ export function openApi(): Json {
     openapi: '3.1.1',
     info: {
       title: 'Lockstep',
-      version: '0.1.0',
+      version: '0.2.0',
+      ...(revision !== undefined && { 'x-revision': revision }),
       description,
       contact: { name: 'The operator of this service' },
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
-    servers: [
-      { url: '/', description: 'The service that this document comes from.' },
-      {
-        url: '{origin}',
-        description: 'Another service.',
-        variables: { origin: { default: 'http://localhost:8000', description: 'Scheme, host and port.' } },
-      },
-    ],
+    servers: [{ url: '/', description: 'The service that this document comes from.' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     webhooks: describeWebhooks(components, (kind) => withoutSeq(examples.messages[kind])),
@@ -160,7 +154,9 @@ function describe(operationId: string, operation: Operation, components: Compone
     description,
     security: access === 'public' ? [] : [{ password: [] }, { bearer: [] }, { cookie: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(content && { requestBody: { required: true, content: { [mediaTypes[body_type ?? 'json']]: content } } }),
+    ...(content && {
+      requestBody: { required: isBodyRequired(operation), content: { [mediaTypes[body_type ?? 'json']]: content } },
+    }),
     responses: {
       [returns.status]: answer(
         returns.status,

@@ -171,6 +171,16 @@ export interface Operation {
 }
 export const operation = <const O extends Operation>(o: O) => o
 
+interface Requirements {
+  required?: readonly string[]
+  anyOf?: readonly Requirements[]
+}
+const requiresField = ({ required = [], anyOf = [] }: Requirements): boolean =>
+  required.length > 0 || (anyOf.length > 0 && anyOf.every(requiresField))
+/** Whether a body must be sent, because a field of it is required. Otherwise an absent body counts as `{}`. */
+export const isBodyRequired = ({ body = {}, body_type }: Operation) =>
+  body_type === 'upload' || requiresField(body as Requirements)
+
 /** Whether an operation returns a list. */
 export const isList = ({ returns }: Operation) => (returns.schema as { type?: string }).type === 'array'
 /** Whether an operation returns a list page by page. */

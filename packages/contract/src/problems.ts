@@ -334,7 +334,7 @@ export const problems = {
   too_many_requests: {
     status: 429,
     detail: 'Too many requests. Try again later.',
-    help: 'Wait for the time in `Retry-After`. Logins are limited per account and address; registrations, rejected payloads, invalid links, new sockets and requests per address; requests and searches per user.',
+    help: 'Wait for the time in `Retry-After`. Logins are limited per account and address; registrations, rejected payloads, invalid links, new sockets and requests per address; requests, searches, new members and changes of members with access tokens per user. One user also has at most 64 open requests, and a budget of bytes for large responses and changes.',
   },
   board_log_limit: {
     status: 429,
@@ -375,7 +375,7 @@ export const problems = {
   board_busy: {
     status: 503,
     detail: 'Too many changes are waiting for this board.',
-    help: 'Wait for the time in `Retry-After`, then retry. Nothing was changed.',
+    help: 'Wait for the time in `Retry-After`, then retry. Nothing was changed. Changes of one user wait for each other too, on all boards.',
   },
   passwords_busy: {
     status: 503,

@@ -33,11 +33,12 @@ export const userOperations = {
     tag: 'users',
     summary: 'Search active users by username, e-mail address or name',
     description:
-      'Matches substrings, case-insensitively; ordered by username. `%`, `_` and `\\` are plain characters. With `USER_SEARCH=limited`, the default in production, only a full e-mail address matches, or a part of it for members of common boards. There is no second page. Searches are limited per minute and per day.',
+      'Matches substrings, case-insensitively; ordered by username. `%`, `_` and `\\` are plain characters. With `USER_SEARCH=limited`, the default in production, only a full e-mail address matches, or a part of it for members of common boards; without a text, the result is the caller and the members of their boards. There is no second page. Searches are limited per minute and per day.',
     access: 'authenticated',
     query: Type.Object({
       search: Type.Optional(Text(254)),
       q: Type.Optional({ ...Text(254), description: 'Another name for `search`.' }),
+      query: Type.Optional({ ...Text(254), description: 'Another name for `search`.' }),
       names: Type.Optional(Type.Enum(['true', 'false'], { description: '`true`: also search first and last names.' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 50 })),
     }),

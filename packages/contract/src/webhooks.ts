@@ -16,13 +16,15 @@ import {
 
 /** One change of a busy board is sent this many times at most. */
 export const MAX_WEBHOOKS = 10
+export const MAX_URL_LENGTH = 2_048
 
 const Kind = Type.Unsafe<EventKind>({ type: 'string', enum: Object.keys(events) })
 const Kinds = Type.Array(Kind, { maxItems: Object.keys(events).length })
 const Url = Type.String({
   format: 'web-url',
-  maxLength: 2_048,
-  description: 'Where events are sent. `https`, unless the operator allows `http`. Members do not see it.',
+  maxLength: MAX_URL_LENGTH,
+  description:
+    'Where events are sent. `https`, unless the operator allows `http`. It is stored and returned as it is called: without spaces around it, with its host in Punycode. Members do not see it.',
 })
 
 /** What an attempt failed with, if there was no response. */

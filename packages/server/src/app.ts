@@ -18,12 +18,9 @@ import { itemHandlers } from './checklists/item-operations.ts'
 import { columnHandlers } from './columns/column-operations.ts'
 import { commentHandlers } from './comments/comment-operations.ts'
 import type { Config } from './config/read-config.ts'
-import { ChangePacer } from './core/change-pacer.ts'
-import { RecentAccess } from './core/recent-access.ts'
 import { healthHandlers } from './health/health-operations.ts'
-import { OPEN_REQUESTS_PER_SLOT, openRequestShares } from './http/edge/admission-controller.ts'
 import type { Handlers } from './http/handler.ts'
-import type { RouteDeps, UserShares } from './http/route.ts'
+import type { RouteDeps } from './http/route.ts'
 import { registerRoutes } from './http/routes.ts'
 import { buildServer } from './http/server.ts'
 import { inboxHandlers } from './inbox/inbox-operations.ts'
@@ -32,9 +29,6 @@ import { invitationHandlers } from './invitations/invitation-operations.ts'
 import { deleteExpiredEvents, deleteExpiredLinks, deleteExpiredResponses } from './jobs/retention.ts'
 import { startJobs } from './jobs/scheduler.ts'
 import { labelHandlers } from './labels/label-operations.ts'
-import { FairShare, UserAndAddressShare } from './platform/fair-share.ts'
-import { Problem } from './platform/problem.ts'
-import { Semaphore } from './platform/semaphore.ts'
 import { realtimeHandlers } from './realtime/realtime-operations.ts'
 import { removalHandlers } from './removals/removal-operations.ts'
 import { deleteExpiredTrash } from './removals/trash-retention.ts'
@@ -47,41 +41,33 @@ import { userHandlers } from './users/user-operations.ts'
 import { deleteExpiredDeliveries } from './webhooks/dispatch-queries.ts'
 import { webhookHandlers } from './webhooks/webhook-operations.ts'
 
-const BODY_SECONDS = 30
-/** Half of the requests that may be open without a slot. */
-const UNAUTHENTICATED_BODIES_PER_SLOT = OPEN_REQUESTS_PER_SLOT / 2
-/** The share of one address once half of them are in use. */
-const UNAUTHENTICATED_BODIES_PER_ADDRESS = 16
-const LIST_LIMIT = { maxWaiting: 500, waitMs: 5_000, reject: () => new Problem('overloaded') }
-
 export interface AppOptions extends ServiceOptions {
-  /** Timeouts of a request body and of a connection without traffic; shortened by tests. */
-  bodySeconds?: number
+  /** The timeout of a connection without traffic; shortened by tests. */
   stalledSeconds?: number
 }
 
 /** The whole service, ready to listen. The only module that knows every domain. */
 export async function buildApp(config: Config, log: FastifyBaseLogger, options: AppOptions = {}) {
   const services = buildServices(config, log, options)
-  const { database, clock, live, limits, webhooks } = services
+  const { database, databaseClock, live, limits, webhooks } = services
   const { app, isClosing } = await buildServer(config, services, options.stalledSeconds)
   const stopJobs = startBackgroundJobs(config, services)
-  app.addHook('onReady', () => clock.read())
+  app.addHook('onReady', () => databaseClock.read())
   app.addHook('onReady', async () => webhooks?.dispatcher.start())
   app.addHook('onClose', async () => {
     stopJobs()
     await webhooks?.dispatcher.stop()
-    clock.close()
+    databaseClock.close()
     live.close()
     limits.close()
     await database.close()
   })
-  registerDomains(app, config, services, routeDeps(config, services, options.bodySeconds), isClosing)
+  registerDomains(app, config, services, routeDeps(services), isClosing)
   return app
 }
 
 function startBackgroundJobs(config: Config, { core, database, files, metrics: { meters }, log }: Services) {
-  const db = database.forKey('jobs')
+  const db = database
   const { eventRetentionDays, trashDays } = config.boards
   const jobs = {
     event_retention: () => deleteExpiredEvents(db, eventRetentionDays),
@@ -101,30 +87,19 @@ function startBackgroundJobs(config: Config, { core, database, files, metrics: {
   })
 }
 
-function routeDeps(config: Config, services: Services, bodySeconds = BODY_SECONDS): RouteDeps {
-  const { core, uploads, tokens, accessTokens, limits, isOwnOrigin, quarterOfPool } = services
-  const { isFair, http } = config
-  const maxBodies = http.maxConcurrentRequests * UNAUTHENTICATED_BODIES_PER_SLOT
+function routeDeps(services: Services): RouteDeps {
+  const { clock, core, uploads, tokens, accessTokens, limits, isOwnOrigin, admission, budget } = services
   return {
-    ...{ core, uploads, tokens, accessTokens, limits, isOwnOrigin, resourceReaders, bodySeconds },
-    recentAccess: new RecentAccess(),
-    unauthenticatedBodies: new FairShare(maxBodies, isFair ? UNAUTHENTICATED_BODIES_PER_ADDRESS : maxBodies),
-    lists: isFair ? new Semaphore(quarterOfPool, LIST_LIMIT) : undefined,
-    changePacer: isFair ? new ChangePacer() : undefined,
-    shares: isFair ? userShares(http) : undefined,
+    ...{ clock, core, uploads, tokens, accessTokens, limits, isOwnOrigin, resourceReaders },
+    admission,
+    budget,
   }
 }
-
-const userShares = (http: Config['http']): UserShares => ({
-  requests: openRequestShares(http.maxConcurrentRequests),
-  uploads: new UserAndAddressShare(http.maxConcurrentUploads, http.maxConcurrentUploads / 16),
-  responseBytes: new UserAndAddressShare(http.maxUnreadResponseBytes, http.maxUnreadResponseBytes / 8),
-})
 
 function registerDomains(
   app: FastifyInstance,
   config: Config,
-  { core, tokens, passwords, limits, database, live, files, quotas, webhooks, isOwnOrigin, halfOfPool, log }: Services,
+  { core, tokens, passwords, limits, database, live, files, quotas, webhooks, isOwnOrigin, log }: Services,
   deps: RouteDeps,
   isClosing: () => boolean,
 ) {
@@ -138,8 +113,8 @@ function registerDomains(
     ...authHandlers(auth),
     ...userHandlers(limits, { isOpen: config.isUserSearchOpen }),
     ...healthHandlers({ database, ping: live.ping, isClosing, log }),
-    ...boardHandlers(new BoardCache(config.boards.cacheBytes, halfOfPool), quotas),
-    ...memberHandlers,
+    ...boardHandlers(new BoardCache(config.boards.cacheBytes), quotas, deps.budget),
+    ...memberHandlers(limits),
     ...invitationHandlers({ core, limits, publicUrl }),
     ...columnHandlers(trashDays),
     ...cardHandlers(trashDays),

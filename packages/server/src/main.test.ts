@@ -30,6 +30,11 @@ afterAll(endProcesses)
 
 const start = (settings: Record<string, string>, args: string[] = []) =>
   launch(process.execPath, [MAIN, ...args], { env: { ...inherited, ...settings } })
+const isReady = (port: string) =>
+  fetch(`http://127.0.0.1:${port}/ready`).then(
+    ({ ok }) => ok,
+    () => false,
+  )
 const at = (path: string, user = 'postgres') => postgres.url.replace('postgres@', `${user}@`).replace(/\/\w+$/, path)
 
 interface Line {
@@ -121,12 +126,7 @@ describe('a PostgreSQL that is not reachable', () => {
     const service = start({ ...production, DATABASE_URL: late.url, PORT: port })
     await eventually('the service waits', () => service.output().includes('Trying again for 30 s'))
     await late.start()
-    const isUp = () =>
-      fetch(`http://127.0.0.1:${port}/ready`).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-    await eventually('the service is ready', isUp)
+    await eventually('the service is ready', () => isReady(port))
     expect(service.output().match(/Trying again/g)).toHaveLength(1)
     await service.end()
   })
@@ -142,16 +142,28 @@ describe('a PostgreSQL that is not reachable', () => {
   })
 })
 
-test('[RUN-13] the start line names the version, the mode and the addresses', async () => {
-  const service = await startServiceProcess({ ...production, DATABASE_URL: at('/postgres'), API_DOCS: 'on' })
+test('[RUN-13] [OBS-19] the start line names the version, the commit, the mode and the addresses', async () => {
+  const REVISION = '3df1bfedd16cff61ba14a5c00dfa122fd39a1d33'
+  const service = await startServiceProcess({ ...production, DATABASE_URL: at('/postgres'), API_DOCS: 'on', REVISION })
   const { baseUrl } = service
   const line = new RegExp(
-    `"msg":"Lockstep ${VERSION} \\(production\\): API at ${baseUrl}(, web client at ${baseUrl}/app)?, API documentation at ${baseUrl}/docs"`,
+    `"msg":"Lockstep ${VERSION} \\(commit 3df1bfedd16c\\) in production: API at ${baseUrl}(, web client at ${baseUrl}/app)?, API documentation at ${baseUrl}/docs"`,
   )
   await eventually('the start line', () => line.test(service.output()))
   expect(service.output()).toMatch(new RegExp(`"service":"lockstep","version":"${VERSION}","instance":"[^"]+:\\d+"`))
   await service.end()
 })
+
+test('[RUN-14] SIGTERM to npm start shuts the service down: npm ends with its exit code, and the port is closed', async () => {
+  const port = String(await freePort())
+  const settings = { ...production, DATABASE_URL: at('/postgres'), PORT: port }
+  const npm = launch('npm', ['start'], { env: { ...inherited, ...settings } })
+  await eventually('the service is ready', () => isReady(port))
+  // 1 would be the exit code of a shutdown that took longer than documented.
+  expect(await npm.end()).toBe(0)
+  const failure = await fetch(`http://127.0.0.1:${port}/ready`).catch(({ cause }) => cause)
+  expect(failure).toMatchObject({ code: 'ECONNREFUSED' })
+}, 120_000)
 
 test('[RUN-12] --help and --version work without settings; an unknown option is one sentence', async () => {
   const help = start({}, ['--help'])

@@ -6,10 +6,9 @@ import { requireDurability } from './database/durability-check.ts'
 import { ensureDatabase, migrate } from './database/migrations/migrate.ts'
 import { requireSchema } from './database/migrations/schema-compatibility.ts'
 import { requireFitPooler } from './database/pooler-check.ts'
-import { listenWithReusePort } from './http/edge/listen.ts'
 import { isWebClientBuilt } from './http/pages/web-client.ts'
 import { readArguments } from './platform/command-line.ts'
-import { VERSION } from './platform/version.ts'
+import { BUILD } from './platform/version.ts'
 import { describeStartFailure } from './start-failure.ts'
 import { createLogger } from './telemetry/logger.ts'
 
@@ -34,7 +33,7 @@ try {
       await app.close()
     },
   )
-  await listenWithReusePort(app, { ...config.http, describe: startLine })
+  await app.listen({ host: config.http.host, port: config.http.port, listenTextResolver: startLine })
 } catch (error) {
   const sentence = describeStartFailure(error, config)
   if (sentence === undefined) log.fatal({ err: error }, 'the service did not start')
@@ -46,7 +45,7 @@ async function prepareDatabase() {
   const { url, migrateOnStart } = config.database
   const exists = await waitForDatabase(url, { log })
   if (!exists && !config.isProduction && (await ensureDatabase(url))) log.info('created the database')
-  await requireFitPooler(url)
+  for (const warning of await requireFitPooler(url)) log.warn(warning)
   if (migrateOnStart) await migrate(url, { log })
   else await requireSchema(url, log)
   if (config.isProduction) await requireDurability(url, log)
@@ -56,7 +55,7 @@ function startLine(address: string): string {
   const client = isWebClientBuilt() ? `, web client at ${address}/app` : ''
   const docs = config.http.hasApiDocs ? `, API documentation at ${address}/docs` : ''
   const mode = config.isProduction ? 'production' : 'development'
-  return `Lockstep ${VERSION} (${mode}): API at ${address}${client}${docs}`
+  return `Lockstep ${BUILD} in ${mode}: API at ${address}${client}${docs}`
 }
 
 /** The format of the log, when the settings that choose it cannot be read. */

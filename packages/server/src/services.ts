@@ -5,13 +5,16 @@ import { passwordRules } from './auth/password-rules.ts'
 import { type HashCost, Passwords } from './auth/passwords.ts'
 import { automationEngine } from './automations/run-automations.ts'
 import type { Config } from './config/read-config.ts'
-import { boardQueue } from './core/board-queue.ts'
 import type { CoreServices } from './core/change-board.ts'
+import { ChangeQueue } from './core/change-queue.ts'
 import { Quotas } from './core/quotas.ts'
 import { Database } from './database/database.ts'
 import { DatabaseClock } from './database/database-clock.ts'
+import { Admission } from './http/admission.ts'
 import { siteCheck } from './http/authenticate.ts'
-import { Live, type LiveSettings } from './realtime/live.ts'
+import { ByteBudget } from './platform/byte-budget.ts'
+import { type Clock, systemClock } from './platform/clock.ts'
+import { Live } from './realtime/live.ts'
 import { AccessTokens } from './security/access-tokens.ts'
 import { RateLimits } from './security/rate-limits.ts'
 import { SecretBox } from './security/secret-box.ts'
@@ -21,11 +24,14 @@ import { Dispatcher } from './webhooks/dispatcher.ts'
 import { Outgoing } from './webhooks/outgoing.ts'
 import type { Webhooks } from './webhooks/webhook-steps.ts'
 
-const MAX_CONCURRENT_CHUNKS = 4
-/** Files of one user, when fair shares are on. */
+/** What one user may read in large pieces, and four times what they may change. */
+const BYTES_PER_SECOND = 4 * 1_048_576
 const FILE_BYTES_PER_SECOND = 8 * 1_048_576
+const BURST_BYTES = 8 * 1_048_576
 
-export interface ServiceOptions extends Pick<LiveSettings, 'seconds'> {
+export interface ServiceOptions {
+  /** The clock of heartbeats, of slow bodies and of the limits of bytes per second; advanced by tests. */
+  clock?: Clock
   /** Cost of password hashing; lowered by tests, which register thousands of users. */
   hashCost?: HashCost
 }
@@ -41,24 +47,27 @@ interface WebhookDeps {
 export type Services = ReturnType<typeof buildServices>
 
 export function buildServices(config: Config, log: FastifyBaseLogger, options: ServiceOptions) {
+  const { clock = systemClock } = options
   const metrics = new Metrics(config.metrics.port !== 0 || config.metrics.token !== '')
   const { meters } = metrics
   const { poolSize } = config.database
-  /** Slow work and bursts get only a part of the connections, so that other work always finds one. */
-  const halfOfPool = Math.floor(poolSize / 2)
   const quarterOfPool = Math.ceil(poolSize / 4)
 
   const database = new Database({
     url: config.database.url,
     size: poolSize,
-    isFair: config.isFair,
     onError: (err) => log.warn({ err }, 'connection to PostgreSQL lost'),
     observer: {
       onWait: (seconds) => meters.lockstep_database_pool_wait_seconds.observe({}, seconds),
       onError: (kind) => meters.lockstep_database_errors_total.inc({ kind }),
     },
   })
-  const clock = new DatabaseClock(database, log)
+  const databaseClock = new DatabaseClock(database, log)
+  const isLimited = config.rateLimits !== undefined
+  const admission = new Admission(config.http.maxConcurrentRequests, { isFair: isLimited }, (seconds) =>
+    meters.lockstep_http_wait_seconds.observe({}, seconds),
+  )
+  const budget = new ByteBudget(isLimited ? BYTES_PER_SECOND : Number.POSITIVE_INFINITY, BURST_BYTES, clock)
   const tokens = new Tokens(config.tokens)
   const passwords = new Passwords(
     passwordRules(config.passwords),
@@ -85,28 +94,27 @@ export function buildServices(config: Config, log: FastifyBaseLogger, options: S
   const { corsOrigins, trustedHops } = config.http
   const { isOwnOrigin, isAllowedOrigin } = siteCheck({ origins: corsOrigins, trustsProxy: trustedHops > 0 })
   const live = new Live(
-    { database, clock, tokens, limits, log, metrics, isAllowedOrigin },
+    { database, clock, databaseClock, tokens, limits, log, metrics, isAllowedOrigin, admission, budget },
     {
       redisUrl: config.redisUrl,
       maxSockets: config.sockets.max,
       shares: config.sockets.shares,
-      concurrentHandshakes: halfOfPool,
-      concurrentPages: quarterOfPool,
+      concurrentChecks: Math.ceil(poolSize / 2),
       drainSeconds: config.sockets.drainSeconds,
       trustedHops,
-      ...(options.seconds && { seconds: options.seconds }),
     },
   )
-  const transfers = {
-    maxConcurrent: Math.min(MAX_CONCURRENT_CHUNKS, halfOfPool),
-    ...(config.isFair && { bytesPerSecond: FILE_BYTES_PER_SECOND }),
-  }
-  const files = new ChunkStore(database, transfers, (direction, bytes) =>
+  const fileBudget = new ByteBudget(
+    isLimited ? FILE_BYTES_PER_SECOND : Number.POSITIVE_INFINITY,
+    FILE_BYTES_PER_SECOND / 2,
+    clock,
+  )
+  const files = new ChunkStore(database, admission, fileBudget, (direction, bytes) =>
     meters.lockstep_attachment_bytes_total.inc({ direction }, bytes),
   )
   const webhooks = buildWebhooks(config.webhooks, { database, meters, log, concurrentStatements: quarterOfPool })
   const quotas = new Quotas(config.quotas)
-  const queue = boardQueue(config.boards.waitMs, (seconds) =>
+  const queue = new ChangeQueue(config.boards.waitMs, (seconds) =>
     meters.lockstep_board_queue_wait_seconds.observe({}, seconds),
   )
   const core: CoreServices = {
@@ -127,15 +135,19 @@ export function buildServices(config: Config, log: FastifyBaseLogger, options: S
     meters.lockstep_database_pool_connections.set({ state: 'busy' }, totalCount - idle)
     meters.lockstep_database_pool_max_connections.set({}, poolSize)
     meters.lockstep_database_pool_waiting.set({}, database.waiting)
-    meters.lockstep_clock_skew_seconds.set({}, clock.skewSeconds)
+    meters.lockstep_clock_skew_seconds.set({}, databaseClock.skewSeconds)
     meters.lockstep_board_queue_waiting.set({}, queue.waiting)
     meters.lockstep_argon2_waiting.set({}, passwords.waiting)
+    meters.lockstep_http_requests_waiting.set({}, admission.waiting)
   })
   return {
     ...{
       metrics,
+      admission,
+      budget,
       database,
       clock,
+      databaseClock,
       tokens,
       accessTokens,
       passwords,
@@ -147,7 +159,7 @@ export function buildServices(config: Config, log: FastifyBaseLogger, options: S
       uploads,
       webhooks,
     },
-    ...{ isOwnOrigin, halfOfPool, quarterOfPool, log },
+    ...{ isOwnOrigin, log },
   }
 }
 
@@ -163,7 +175,7 @@ function buildWebhooks(
   const dispatcher = new Dispatcher(
     { ...settings, timeoutMs, concurrentStatements },
     {
-      ...{ db: database.forKey('webhooks'), outgoing, secrets, log },
+      ...{ db: database, outgoing, secrets, log },
       onAttempt: (outcome) => meters.lockstep_webhook_attempts_total.inc({ outcome }),
       onAccepted: (seconds) => meters.lockstep_webhook_delay_seconds.observe({}, seconds),
       onPaused: (reason) => meters.lockstep_webhooks_paused_total.inc({ reason }),

@@ -27,14 +27,15 @@ export async function openPage(browser: Browser, baseUrl: string, path: string) 
   const note = (url: string) => {
     if (!/^(data|blob):/.test(url) && !own.some((start) => url.startsWith(`${start}/`))) foreign.push(url)
   }
-  // Requests that the content security policy forbids never finish.
-  page.on('requestfinished', (request) => note(request.url()))
+  // Also those that the content security policy forbids, which never finish.
+  page.on('request', (request) => note(request.url()))
   page.on('websocket', (socket) => note(socket.url()))
   page.on('pageerror', (error) => errors.push(error.message))
   page.on('console', (message) => {
     const text = message.text()
-    // Redoc's own logo is on another host, and is blocked by the policy.
-    if (/Security.Policy|Permissions.Policy/.test(text) && !text.includes('cdn.redoc.ly')) errors.push(text)
+    // The browser reports each 4xx.
+    const isStatus = text.startsWith('Failed to load resource: the server responded with')
+    if (message.type() === 'error' && !isStatus) errors.push(text)
   })
   await page.goto(baseUrl + path)
   return { page, foreign, errors }

@@ -264,7 +264,7 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
         write: (events) => {
           client.inbox.push(...events)
           client.unread += events.length
-          return client.isSlow && client.unread >= 4 ? { length: 0 } : undefined
+          return client.isSlow && client.unread >= 4
         },
         sendResync: () => violation(`${client.name} was sent a resync although nothing is gone`),
         evict: (reason) => {

@@ -3,8 +3,9 @@ import { gzipSync } from 'node:zlib'
 import { operations } from '@lockstep/contract'
 import { formats } from '@lockstep/contract/formats'
 import type { Operation } from '@lockstep/contract/operation'
-import { type Client, form, type Sending, sendingOf } from '@lockstep/testing/client'
+import { Client, form, type Sending, sendingOf } from '@lockstep/testing/client'
 import type pg from 'pg'
+import { newAccount } from './accounts.ts'
 
 /** Known values by the name of a parameter or field, or by `operation.field` where an operation needs another one. */
 export type Known = Record<string, string | undefined>
@@ -140,21 +141,17 @@ export function paramsIn(name: string, operation: Operation): Set<string> {
   return new Set([...ids].flatMap(([id, param]) => (input.includes(id) ? [param] : [])))
 }
 
-/** An automation rule assigns the user: nobody is notified of what they did themselves. */
+/** Another user of the board assigns the user: nobody is notified of what they did themselves. */
 async function makeInboxItem(api: Client, board_id: string): Promise<string> {
   const params = { board_id }
-  const { id: action_user_id } = await api.call('getMe', {})
-  const from = await api.call('createColumn', { params, body: { title: 'From' } })
-  const to = await api.call('createColumn', { params, body: { title: 'To' } })
-  const rule = { name: 'Assign', trigger_type: 'CARD_MOVED', action_type: 'ASSIGN_MEMBER' } as const
-  const { id: rule_id } = await api.call('createRule', {
-    params,
-    body: { ...rule, trigger_column_id: to.id, action_user_id },
-  })
-  const at = { ...params, column_id: from.id }
-  const { id: card_id } = await api.call('createCard', { params: at, body: { title: 'Mine' } })
-  await api.call('moveCard', { params: { card_id }, body: { column_id: to.id } })
-  await api.call('deleteRule', { params: { rule_id } })
+  const [{ id: user_id }, { id: other_id, token }] = await Promise.all([api.call('getMe', {}), newAccount(api.baseUrl)])
+  const other = new Client(api.baseUrl, token)
+  await api.call('inviteMember', { params, body: { user_id: other_id } })
+  const { id: column_id } = await api.call('createColumn', { params, body: { title: 'Assigned' } })
+  const at = { ...params, column_id }
+  const { id: card_id } = await other.call('createCard', { params: at, body: { title: 'Mine' } })
+  await other.call('assignCard', { params: { card_id }, body: { user_ids: [user_id] } })
+  await api.call('removeMember', { params: { board_id, user_id: other_id } })
   const items = await api.call('listInbox', {})
   return items.find(({ card }) => card?.id === card_id)?.id as string
 }
@@ -239,15 +236,34 @@ async function newLinks(sql: pg.Pool): Promise<Known> {
 }
 
 /**
- * One hash over every row of every table, except those that background jobs change: the job leases, and the bytes of
- * deleted files. (A change of a file also changes `attachments`.)
+ * Row triggers record every change, except those of background jobs: the job leases, and the bytes of deleted files. (A change of
+ * a file also changes `attachments`.)
  */
-const CONTENT = `
-  select md5(string_agg(tablename || (xpath('//hash/text()', query_to_xml(
-    format('select concat(count(*), chr(32), bit_xor(hashtextextended(t::text, 0))) as hash from %I.%I t', schemaname, tablename),
-    true, false, '')))::text, ',' order by tablename)) as hash
-  from pg_tables where schemaname = 'public' and tablename not in ('job_leases', 'unclaimed_files', 'file_chunks')`
-export const contentHash = async ({ sql }: { sql: pg.Pool }) => (await sql.query(CONTENT)).rows[0].hash as string
+const RECORD_CHANGES = `
+  create schema if not exists test;
+  create table if not exists test.changes (number bigint generated always as identity primary key, of text not null);
+  create or replace function test.record_change() returns trigger language plpgsql as
+    $$ begin insert into test.changes (of) values (tg_table_name); return null; end $$;
+  do $$ declare name text; begin
+    for name in
+      select tablename from pg_tables
+      where schemaname = 'public' and tablename not in ('job_leases', 'unclaimed_files', 'file_chunks')
+    loop
+      execute format('create or replace trigger record_change after insert or update or delete on public.%I
+        for each row execute function test.record_change()', name);
+    end loop;
+  end $$`
+const recorded = new WeakSet<pg.Pool>()
+
+/** The last change of the database: its number and table. Two calls return the same if nothing was written in between. */
+export async function lastChange({ sql }: { sql: pg.Pool }): Promise<string> {
+  if (!recorded.has(sql)) {
+    await sql.query(RECORD_CHANGES)
+    recorded.add(sql)
+  }
+  const { rows } = await sql.query('select number, of from test.changes order by number desc limit 1')
+  return rows[0] ? `change ${rows[0].number}, of ${rows[0].of}` : 'no change'
+}
 
 /** One hostile request. `isValid`: whether its payload is valid nevertheless; undefined if that is unknown. */
 export interface Attack {
@@ -310,31 +326,32 @@ const without = (fields: Record<string, string>, name: string) =>
 /** Values that PostgreSQL cannot store, whatever the schema allows. */
 const isUnstorable = (value: unknown) => typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))
 
-/**
- * Each field missing, each field with each hostile value, and bodies that are invalid as a whole or only appear to
- * be.
- */
-export function jsonAttacks(schema: Schema, input: () => Input): Attack[] {
-  const names = Object.keys(propertiesOf(schema))
-  const [first = 'x'] = names
-  const attack = (label: string, change: (fields: Record<string, string>) => string, field?: string): Attack => {
-    const { path, body } = input()
-    const fields = Object.fromEntries(Object.entries(body as Fields).map(([key, value]) => [key, text(value)]))
-    const content = change(fields)
-    const value = parsed(content)
-    const isValid = accepts(schema, value) && !isUnstorable(field && (value as Fields)[field])
-    return { label, path, sending: { raw: { type: 'application/json', content } }, isValid }
-  }
-  const perField = names.flatMap((name) => [
-    attack(`${name} missing`, (fields) => jsonText(without(fields, name))),
+type TextChange = (fields: Record<string, string>) => string
+function jsonAttack(schema: Schema, input: () => Input, label: string, change: TextChange, field?: string): Attack {
+  const { path, body } = input()
+  const fields = Object.fromEntries(Object.entries(body as Fields).map(([key, value]) => [key, text(value)]))
+  const content = change(fields)
+  const value = parsed(content)
+  const isValid = accepts(schema, value) && !isUnstorable(field && (value as Fields)[field])
+  return { label, path, sending: { raw: { type: 'application/json', content } }, isValid }
+}
+
+/** Each field missing, and each field with each hostile value. */
+export const fieldAttacks = (schema: Schema, input: () => Input): Attack[] =>
+  Object.keys(propertiesOf(schema)).flatMap((name) => [
+    jsonAttack(schema, input, `${name} missing`, (fields) => jsonText(without(fields, name))),
     ...Object.entries(hostileValues).map(([label, value]) =>
-      attack(`${name}: ${label}`, (fields) => jsonText({ ...fields, [name]: value }), name),
+      jsonAttack(schema, input, `${name}: ${label}`, (fields) => jsonText({ ...fields, [name]: value }), name),
     ),
   ])
+
+/** Bodies that are invalid as a whole, or only appear to be. */
+export function bodyAttacks(schema: Schema, input: () => Input): Attack[] {
+  const [first = 'x'] = Object.keys(propertiesOf(schema))
+  const attack = (label: string, change: TextChange) => jsonAttack(schema, input, label, change)
   const added = (more: string) => (fields: Record<string, string>) => `${jsonText(fields).slice(0, -1)},${more}}`
   const wholes = ['[]', text(CANARY), 'null', '5', 'true', '{', `{"${CANARY}":`, CANARY, ' ', 'NaN', DEEP, '{"x":1,}']
   return [
-    ...perField,
     ...wholes.map((whole) => attack(`the body ${whole.slice(0, 20)}`, () => whole)),
     attack('no fields', () => '{}'),
     attack('an unknown field', added(`"${CANARY}":"${CANARY}"`)),
@@ -380,12 +397,14 @@ export function formAttacks(schema: Schema, input: () => Input): Attack[] {
 }
 
 /** A valid body under a wrong name: without a type, with another one, in another charset, compressed, or not there. */
-export function contentTypeAttacks(type: 'json' | 'form', input: () => Input): Attack[] {
+export function contentTypeAttacks(schema: Schema, type: 'json' | 'form', input: () => Input): Attack[] {
   const attack = (label: string, sending: (content: Buffer) => Sending): Attack => {
     const { path, body } = input()
     const content = type === 'json' ? text(body) : form(body as Record<string, string>).content
     return { label, path, sending: sending(Buffer.from(content)), isValid: false }
   }
+  // An absent body counts as one without fields.
+  const isValid = accepts(schema, {})
   const own = type === 'json' ? 'application/json' : form({}).type
   const other = type === 'json' ? form({}).type : 'application/json'
   const spoilt = (content: Buffer) =>
@@ -396,8 +415,8 @@ export function contentTypeAttacks(type: 'json' | 'form', input: () => Input): A
   return [
     ...[...types, CANARY, `${own}x`].map((t) => attack(`as ${t}`, (content) => ({ raw: { type: t, content } }))),
     attack('without a type', (content) => ({ raw: { content } })),
-    attack('without a body', () => ({})),
-    attack('without a body, with a type', () => ({ headers: { 'content-type': own } })),
+    { ...attack('without a body', () => ({})), isValid },
+    { ...attack('without a body, with a type', () => ({ headers: { 'content-type': own } })), isValid },
     attack('compressed', (c) => ({
       raw: { type: own, content: gzipSync(c) },
       headers: { 'content-encoding': 'gzip' },

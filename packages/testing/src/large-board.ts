@@ -40,3 +40,22 @@ export async function makeLargeBoard(sql: pg.Pool, memberIds: string[], cards: n
   )
   return id
 }
+
+/** Inserts boards with descriptions of 64 KiB, which hardly compress. */
+export async function makeBoards(
+  sql: pg.Pool,
+  { owner_id, member_id }: { owner_id: string; member_id: string },
+  count: number,
+) {
+  await sql.query(
+    `with made as (
+      insert into boards (id, title, description, created_by, updated_by, created_at)
+      select gen_random_uuid(), 'Board ' || n, (select string_agg(md5(n || '-' || part), '') from generate_series(1, 2048) part), $1, $1,
+        now() + n * interval '1 ms'
+      from generate_series(1, $3::int) n returning id
+    ), streams as (insert into board_stream (board_id) select id from made)
+    insert into board_members (board_id, user_id, role)
+    select id, $1::uuid, 'owner' from made union all select id, $2::uuid, 'member' from made`,
+    [owner_id, member_id, count],
+  )
+}

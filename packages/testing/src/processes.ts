@@ -300,7 +300,7 @@ export async function isRedis(url: string) {
 export function launch(
   command: string,
   args: string[],
-  { logFile, ...options }: { env?: NodeJS.ProcessEnv; uid?: number; gid?: number; logFile?: string } = {},
+  { logFile, ...options }: { cwd?: string; env?: NodeJS.ProcessEnv; uid?: number; gid?: number; logFile?: string } = {},
 ): RunningProcess {
   const target = logFile === undefined ? 'pipe' : openSync(logFile, 'w')
   const child = spawn(command, args, { ...options, stdio: ['ignore', target, target] })

@@ -12,6 +12,7 @@ import { Client } from './client.ts'
 import { freePort } from './ports.ts'
 import { JWT_SECRET } from './secrets.ts'
 import { OUTPUT, openSql, REDIS } from './template-database.ts'
+import type { TestClock } from './test-clock.ts'
 import { createTestDatabase } from './test-database.ts'
 import { WEBHOOK_SETTINGS } from './webhook-receiver.ts'
 
@@ -54,12 +55,11 @@ export interface TestBoard {
 const CHEAP_HASH: HashCost = { memoryCost: 1_024, timeCost: 1, parallelism: 1 }
 
 interface ServiceOptions {
-  /** A heartbeat that a test can wait for. */
-  seconds?: { heartbeat: number; pong: number }
+  /** A clock that the test advances. */
+  clock?: TestClock
   /** Starts another instance on the database of this service. Stop the new one first. */
   beside?: TestService
-  /** Timeouts for slow bodies and stalled readers, for tests that cannot wait half a minute. */
-  bodySeconds?: number
+  /** A timeout for stalled readers, for tests that cannot wait half a minute. */
   stalledSeconds?: number
   /** For tests of hashing itself. All others use a cheap hash. */
   hashCost?: HashCost

@@ -1,11 +1,11 @@
 import { operations } from '@lockstep/contract'
 import Fastify from 'fastify'
-import { RecentAccess } from '../../server/src/core/recent-access.ts'
+import { Admission } from '../../server/src/http/admission.ts'
 import { installErrorHandler } from '../../server/src/http/error-handler.ts'
 import { parseBodiesAsBuffers } from '../../server/src/http/request-body.ts'
 import { registerRoutes } from '../../server/src/http/routes.ts'
-import { FairShare } from '../../server/src/platform/fair-share.ts'
-import { Semaphore } from '../../server/src/platform/semaphore.ts'
+import { ByteBudget } from '../../server/src/platform/byte-budget.ts'
+import { systemClock } from '../../server/src/platform/clock.ts'
 import { freePort } from './ports.ts'
 
 export const slowly = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 5, value))
@@ -21,9 +21,9 @@ export async function serveBehindSlowGuards(accessRow: { user_id: string } | und
   /** A dependency whose methods all count as reached. */
   const reaching = (values: Record<string | symbol, unknown> = {}) =>
     new Proxy(values, { get: (_, name) => values[name] ?? reach })
-  const uploads = reaching({ maxBytes: 1_000, minBytesPerSecond: 1 })
+  const uploads = reaching({ maxBytes: 1_000 })
   const db = { run: () => slowly([accessRow]) }
-  const core = { database: { ...db, forKey: () => db }, boardQueue: reaching() }
+  const core = { database: db, boardQueue: reaching() }
   const limits = { request: () => slowly({}) }
   const tokens = { verify: () => slowly(accessRow && { user_id: accessRow.user_id }) }
   const handlers = Object.fromEntries(Object.keys(operations).map((name) => [name, reach]))
@@ -35,10 +35,9 @@ export async function serveBehindSlowGuards(accessRow: { user_id: string } | und
       tokens,
       limits,
       isOwnOrigin: () => true,
-      recentAccess: new RecentAccess(),
-      bodySeconds: 30,
-      unauthenticatedBodies: new FairShare(1_000, 1_000),
-      lists: new Semaphore(1_000),
+      clock: systemClock,
+      admission: new Admission(1_000, { isFair: false }),
+      budget: new ByteBudget(Number.POSITIVE_INFINITY, 0),
     } as never,
     operations,
     handlers as never,

@@ -125,6 +125,14 @@ export class TestSocket {
     this.ws.send(typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message))
   }
 
+  /** Waits until the server has handled all messages that were sent so far. */
+  async roundTrip() {
+    const { promise, resolve } = Promise.withResolvers<unknown>()
+    this.ws.once('pong', resolve).ping()
+    await Promise.race([promise, this.closed])
+    if (this.closing) throw new Error(`Closed with ${this.closing.code}`)
+  }
+
   /** Stops reading: what the server sends stays in its buffers and those of the operating system. */
   pause() {
     this.ws.pause()

@@ -18,7 +18,8 @@ export interface Tampering {
 /** A proxy for HTTP and WebSocket that tampers with the service's output, so that checkers can be tested without hooks in the service. */
 export async function startTamperingProxy(baseUrl: string, { replaceResponse, replaceMessage }: Tampering) {
   const agent = new Agent({ keepAlive: true })
-  const server = createServer((request, response) => {
+  // Longer than any pause of a client: on a busy machine it would send a request on a connection that is just being closed.
+  const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     const { method = '', url = '', headers } = request
     const forward = async () => {
       const body = await buffer(request)

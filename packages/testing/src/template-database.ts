@@ -5,11 +5,21 @@ import { ensureDatabase, migrate } from '../../server/src/database/migrations/mi
 
 /** The PostgreSQL and the Redis that tests share. */
 export const POSTGRES = process.env['TEST_DATABASE_URL'] ?? 'postgres://postgres:postgres@127.0.0.1:5432/postgres'
-export const REDIS = process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379'
+export const REDIS = redisOfWorker(process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379')
 /** The folder for the service's logs and responses, which are scanned for secrets. */
 export const OUTPUT = new URL('../../../.test-output/', import.meta.url)
 // Also for the suites of `npm run prove`, which do not run the setup below.
 mkdirSync(OUTPUT, { recursive: true })
+
+/**
+ * Each worker of vitest has its own database of Redis, so that test files which run at the same time do not share counts. Channels
+ * are common to all databases, but contain the id of a board, an instance or a user.
+ */
+function redisOfWorker(url: string): string {
+  // A server has sixteen databases by default.
+  const database = Number(process.env['VITEST_POOL_ID'] ?? 0) % 16
+  return Object.assign(new URL(url), { pathname: `/${database}` }).href
+}
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,4 +1,4 @@
-// Service worker: lets the page load offline, and caches the user and the boards. Queued changes are stored by the page itself.
+// Service worker: lets the page load offline, and caches the boards. Queued changes are stored by the page itself.
 // While online, only files with hashed names come from the cache.
 const FILES = 'lockstep/files'
 const DATA = 'lockstep/data'
@@ -29,12 +29,19 @@ async function networkFirst(request) {
   try {
     // When going back in the history, the browser's HTTP cache could return an old page, which would be cached as the shell.
     const response = await fetch(request, { cache: 'no-cache' })
-    if (response.ok) await (await caches.open(FILES)).put(SHELL, response.clone())
+    if (await isPage(response)) await (await caches.open(FILES)).put(SHELL, response.clone())
     return response
   } catch (error) {
     return fromCache(SHELL, error)
   }
 }
+
+/** Files can be opened in a tab, too, and networks answer with pages of their own. Only ours may become the page that is shown offline. */
+const isPage = async (response) =>
+  response.ok &&
+  !response.redirected &&
+  response.headers.get('content-type')?.startsWith('text/html') &&
+  (await response.clone().text()).includes('<script src="/app/early.js"')
 
 async function cacheFirst(request) {
   try {
@@ -60,17 +67,21 @@ self.addEventListener('message', (event) => {
   event.waitUntil(writes)
 })
 
-/** Caches the user or one of their boards, unless a newer version of the board is cached. Without a text, clears the cache. */
+/**
+ * Caches a board or the list of boards of the user who is logged in, unless a newer version is cached. The page stores the user,
+ * and deletes the cache at the end of the login: what is written to a deleted cache is gone.
+ */
 async function writeData({ path, text, user_id, position }) {
-  if (text === undefined) return caches.delete(DATA)
-  const owner = await (await (await caches.open(DATA)).match('/auth/me'))?.json()
-  // The tab may not know yet that its user has logged out.
-  if (position && owner?.id !== user_id) return
-  if (owner && owner.id !== user_id) await caches.delete(DATA)
+  if (!(await caches.has(DATA))) return
   const data = await caches.open(DATA)
-  if (position && isBefore(position, (await data.match(path))?.headers.get('board-position'))) return
-  const headers = { 'content-type': 'application/json', ...(position && { 'board-position': position }) }
-  await data.put(path, new Response(text, { headers }))
+  const owner = await (await data.match('/auth/me'))?.json()
+  // The tab may not know yet that its user has logged out.
+  if (!position || owner?.id !== user_id) return
+  if (isBefore(position, (await data.match(path))?.headers.get('board-position'))) return
+  await data.put(
+    path,
+    new Response(text, { headers: { 'content-type': 'application/json', 'board-position': position } }),
+  )
 }
 
 /** Positions are `<epoch>.<seq>`. Restoring a backup starts a new epoch, which has a higher number. */

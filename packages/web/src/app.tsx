@@ -8,6 +8,7 @@ import { type SessionState, session, startSession } from './session.ts'
 import { Announcer } from './ui/announcer.tsx'
 import { Boundary } from './ui/boundary.tsx'
 import { Confirmation } from './ui/confirmation.tsx'
+import { lazyComponent, whenIdle } from './ui/lazy-component.tsx'
 import { StatePage } from './ui/page.tsx'
 import { useStore } from './ui/store.ts'
 import { Toasts } from './ui/toast-region.tsx'
@@ -22,10 +23,15 @@ const SettingsPage = lazy(async () => ({ default: (await import('./settings/sett
 const AccessibilityPage = lazy(async () => ({
   default: (await import('./settings/accessibility-page.tsx')).AccessibilityPage,
 }))
-const LoginDialog = lazy(async () => ({ default: (await import('./account/login-dialog.tsx')).LoginDialog }))
+const LoginDialog = lazyComponent(async () => (await import('./account/login-dialog.tsx')).LoginDialog)
 
 export function App() {
   const { state, user } = useStore(session)
+  const isIn = state === 'in'
+  // Then the dialog opens as soon as the session ends, and nothing is done behind it meanwhile.
+  useEffect(() => {
+    if (isIn) whenIdle(() => void LoginDialog.fetch())
+  }, [isIn])
   return (
     <Router base="/app">
       {/* biome-ignore lint/a11y/useValidAnchor: the link navigates to #main; the click handler only moves the focus */}
@@ -35,11 +41,12 @@ export function App() {
       <Boundary fallback={<Broken />}>
         <Suspense fallback={<Waiting />}>
           <Pages state={state} />
-          {state === 'ended' && user && <LoginDialog user={user} />}
         </Suspense>
       </Boundary>
-      {state === 'in' && <Overlays />}
+      {isIn && <Overlays />}
       <Confirmation />
+      {/* Outside Suspense, which would hide the page while it loads: the page would lose the focus, and take it back afterwards. */}
+      {state === 'ended' && user && <LoginDialog user={user} />}
       <Toasts />
       <Announcer />
     </Router>

@@ -5,10 +5,11 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { preloadBoard } from './board-state/board-api.ts'
-import { startSession } from './session.ts'
+import { startSession, watchLogin } from './session.ts'
 import { whenIdle } from './ui/lazy-component.tsx'
 import { offlineWorker } from './ui/trusted.ts'
 
+watchLogin()
 void startSession()
 preloadBoard()
 createRoot(document.getElementById('root') as HTMLElement).render(

@@ -111,8 +111,7 @@ export class EventDescriber {
     if (verb === 'delete') return { key: 'deleted', ...about }
     const board = data as Board
     const old = before as Board | undefined
-    // An older server does not send `archived_at`.
-    const [was, is] = [old?.archived_at != null, board.archived_at != null]
+    const [was, is] = [old?.archived_at != null, board.archived_at !== null]
     if (was !== is && (old || is)) return { key: is ? 'archived' : 'restored', ...about }
     if (old && old.title !== board.title) return { key: 'renamed', ...about, name: old.title, newName: board.title }
     if (old && old.description !== board.description) return { key: 'description_changed', ...about }
@@ -156,7 +155,7 @@ function describeChange(
       const [oldText, text] = [before && get(before, 'description'), get(data, 'description')]
       if (oldText !== undefined && oldText !== text) return { key: 'description_changed' }
       const [oldDue, dueOn] = [before && get(before, 'due_on'), get(data, 'due_on') as string | null | undefined]
-      // An older server does not send it.
+      // Only cards have it.
       return oldDue === undefined || dueOn === undefined || oldDue === dueOn
         ? { key: 'changed' }
         : { key: 'due_changed', dueOn }

@@ -123,9 +123,14 @@ export class BoardConnection {
       const [{ data }] = await Promise.all([ticket, this.#core.missing === 'board' ? this.#load() : undefined])
       if (generation === this.#generation) this.#openSocket((data as { ticket: string }).ticket, generation)
     } catch (error) {
-      if (generation === this.#generation && !this.endIfFatal(error))
-        this.#scheduleReconnect('offline', failureOf(error)?.retryAfterSeconds)
+      this.#onFailure(generation, error)
     }
+  }
+
+  /** A request of this attempt to connect has failed. */
+  #onFailure(generation: number, error: unknown) {
+    if (generation === this.#generation && !this.endIfFatal(error))
+      this.#scheduleReconnect('offline', failureOf(error)?.retryAfterSeconds)
   }
 
   #openSocket(ticket: string, generation: number) {
@@ -169,7 +174,7 @@ export class BoardConnection {
       case 'resync':
         this.#epoch = message.epoch
         core.observePosition({ epoch: message.epoch, seq: message.seq })
-        this.#reload()
+        void this.#fetchMissing(false, true)
         break
       case 'user_joined':
       case 'user_left':
@@ -201,12 +206,14 @@ export class BoardConnection {
 
   /** Loads the presence list, and applies the joins and leaves that arrived in the meantime. */
   async #loadPresence() {
+    const generation = this.#generation
     const changes: PresenceMessage[] = []
     this.#presenceChanges = changes
     try {
-      const { data } = await this.request('getPresence', { board_id: this.#boardId })
+      const { data } = await this.request('getPresence', { board_id: this.#boardId }, { maxTries: 4 })
+      if (generation !== this.#generation) return
       this.presence = changes.reduce(applyPresence, (data as { online_users: OnlineUser[] }).online_users)
-      if (this.phase !== 'closed') this.#handlers.onChange()
+      this.#handlers.onChange()
     } catch {
       // Not essential: joins and leaves still arrive as messages.
     }
@@ -226,7 +233,7 @@ export class BoardConnection {
       const generation = this.#generation
       void this.#load().then(
         () => generation === this.#generation && this.#scheduleReconnect('connecting'),
-        (error) => generation === this.#generation && !this.endIfFatal(error) && this.#scheduleReconnect('offline'),
+        (error) => this.#onFailure(generation, error),
       )
       return
     }
@@ -293,33 +300,31 @@ export class BoardConnection {
     }
   }
 
-  #reload() {
-    const generation = this.#generation
-    // Only if this connection is still the current one; otherwise it would reconnect twice.
-    void this.#load().catch(() => generation === this.#generation && this.#onDisconnect(1006))
-  }
-
   /** Fetches the events after the base, or the whole board if they are no longer available. */
-  async #fetchMissing(isPoll = false) {
+  async #fetchMissing(isPoll = false, isResync = false) {
     if (this.#isFetching) return
     this.#isFetching = true
     const core = this.#core
     const { epoch, seq } = core.position
+    /** From `Retry-After`. */
+    let waitMs = 0
     try {
-      if (core.missing === 'board') await this.#load()
+      if (isResync || core.missing === 'board') await this.#load()
       else await this.#loadEvents(epoch, seq)
       this.#fetchFailures = 0
       if (isPoll && !this.#isReady) this.phase = 'polling'
     } catch (error) {
       if (this.phase === 'closed' || this.endIfFatal(error)) return
       this.#fetchFailures++
+      waitMs = (failureOf(error)?.retryAfterSeconds ?? 0) * 1_000
       if (isPoll && !this.#isReady) this.phase = 'offline'
-    } finally {
-      this.#isFetching = false
     }
+    this.#isFetching = false
     if (this.phase === 'closed') return
     const delay = Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** this.#fetchFailures) * (0.5 + this.#env.random())
-    this.catchUp(core.position.seq > seq ? 0 : delay)
+    // A message has scheduled the next request without the delay.
+    this.#cancelTimer('gap')
+    this.catchUp(core.position.seq > seq ? 0 : waitMs + delay)
     this.#handlers.onChange()
   }
 

@@ -213,6 +213,18 @@ describe('changes', () => {
     expect(again.failedChanges).toMatchObject([{ key: 'rename', reason: 'gone' }])
   })
 
+  test('[SYNC-31] nor does it decide about a card that another user added since', () => {
+    const { core } = coreWithChanges(1, 0)
+    const column_id = (core.view as FullBoard).columns[0]?.id ?? ''
+    const added = { id: 'added', column_id, title: 'added', rank: 1, labels: [], assignees: [], checklists: [] }
+    core.receive(event(11, 'card.created', added), 1)
+    core.change('rename', { name: 'updateCard', input: { card_id: 'added', title: 'typed' } }, AT)
+    const again = new BoardCore(JSON.parse(JSON.stringify(core.pending.map(toQueued))))
+    again.load(smallBoard(), { epoch: 1, seq: 10 })
+    expect([again.view, again.failedChanges]).toEqual([smallBoard(), []])
+    expect(again.next()?.key).toBe('rename')
+  })
+
   test('[SYNC-35] after a reload with an older board, an accepted change is shown and not sent again', () => {
     const { core } = coreWithChanges(1, 0)
     const column_id = (core.view as FullBoard).columns[0]?.id ?? ''

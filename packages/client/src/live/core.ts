@@ -19,6 +19,8 @@ export interface Pending {
   expected?: ExpectedFields | undefined
   /** When the user made the change. */
   at: string
+  /** The login under which the user made it, if logins are known. */
+  login?: string | undefined
   /** The position that the change is based on. An older board cannot decide whether it is possible. */
   base: Position
   state: 'queued' | 'sent' | 'accepted'
@@ -52,7 +54,10 @@ export interface FailedChange {
  * A pending change as it is stored. With a position it is already accepted, but an older stored board may not contain
  * it.
  */
-export type QueuedChange = Pick<Pending, 'key' | 'change' | 'expected' | 'at' | 'base' | 'attempts' | 'position'>
+export type QueuedChange = Pick<
+  Pending,
+  'key' | 'change' | 'expected' | 'at' | 'login' | 'base' | 'attempts' | 'position'
+>
 
 /** A new change, an undo or a redo. */
 export type ChangeMode = 'new' | 'undo' | 'redo'
@@ -158,7 +163,7 @@ export class BoardCore {
   }
 
   /** Adds a change of the user: visible immediately, sent later. */
-  change(key: string, change: Change, at: string, mode: ChangeMode = 'new', expected?: ExpectedFields) {
+  change(key: string, change: Change, at: string, mode: ChangeMode = 'new', expected?: ExpectedFields, login?: string) {
     const before = this.view
     const resolved = before ? withAnchor(before, change) : change
     if (mode === 'undo') this.#redos.at(-1)?.keys.push(key)
@@ -171,6 +176,7 @@ export class BoardCore {
       change: resolved,
       expected,
       at,
+      login,
       base,
       state: 'queued',
       attempts: 0,

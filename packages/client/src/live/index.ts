@@ -2,7 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 export type { Api, LiveRequestOptions, LiveResponse } from './api.ts'
 export type { CloseReason, Phase } from './connection.ts'
-export type { FailedChange, Problem } from './core.ts'
+export type { FailedChange, Problem, QueuedChange } from './core.ts'
 export { type Environment, realEnvironment, type SocketLike } from './environment.ts'
 export {
   type BoardListener,

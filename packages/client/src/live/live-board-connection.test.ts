@@ -1,6 +1,7 @@
 import { openSimulatedBoard, title } from '@lockstep/testing/client/simulated-board'
 import { SimulatedNetwork } from '@lockstep/testing/client/simulated-network'
 import { describe, expect, test } from 'vitest'
+import type { Api } from './api.ts'
 import { LiveBoard } from './live-board.ts'
 
 describe('the connection of a live board', () => {
@@ -98,6 +99,45 @@ describe('the connection of a live board', () => {
     for (const socket of network.sockets) socket.onmessage?.({ data: '<html>' })
     expect(other.status.phase).toBe('live')
     await other.close()
+  })
+
+  test('[SYNC-36] neither missing events nor a whole board are requested again before Retry-After', async () => {
+    const network = new SimulatedNetwork(2)
+    const api = network.api('user-0')
+    const requestedAt: Record<string, number[]> = { listEvents: [], getBoard: [] }
+    let isLimited = false
+    const limited: Api = {
+      ...api,
+      request: async (name, ...rest) => {
+        requestedAt[name]?.push(network.now)
+        if (isLimited && requestedAt[name])
+          throw Object.assign(new Error(), { status: 429, code: 'too_many_requests', retryAfterSeconds: 20 })
+        return api.request(name, ...rest)
+      },
+    }
+    const board = new LiveBoard(limited, 'board', { environment: network.environment() })
+    await network.run(2_000)
+    /** The time between the first request, which gets 429, and the next one, which leads to this title. */
+    const waitOf = async (name: string, shown: string) => {
+      isLimited = true
+      requestedAt[name] = []
+      network.deliverEvents()
+      await network.run(10_000)
+      isLimited = false
+      await network.run(60_000)
+      expect(title(board)).toBe(shown)
+      const [first = 0, second = 0] = requestedAt[name]
+      return second - first
+    }
+    // The first of two events is lost.
+    network.server.execute('user-1', 'a', { name: 'updateBoard', input: { title: 'lost' } })
+    for (const socket of network.sockets) socket.next++
+    network.server.execute('user-1', 'b', { name: 'updateBoard', input: { title: 'later' } })
+    expect(await waitOf('listEvents', 'later')).toBeGreaterThanOrEqual(20_000)
+    network.server.restore(network.server.seq - 1)
+    network.closeSockets(1012)
+    expect(await waitOf('getBoard', 'lost')).toBeGreaterThanOrEqual(20_000)
+    await board.close()
   })
 
   test('[SYNC-26] retry connects immediately, and leaves a working connection alone', async () => {

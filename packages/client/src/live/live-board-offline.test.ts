@@ -65,6 +65,34 @@ describe('a live board offline', () => {
     await again.close()
   })
 
+  test.each([
+    { retryAfterSeconds: 60, outcome: 'confirmed' },
+    { retryAfterSeconds: 3_600, outcome: 'rejected' },
+  ])(
+    '[SYNC-5] a rate limit of $retryAfterSeconds seconds: the change is $outcome, and later ones do not wait longer',
+    async ({ retryAfterSeconds, outcome }) => {
+      const network = new SimulatedNetwork(2)
+      const api = network.api('user-0')
+      let refusals = 1
+      const limited: Api = {
+        ...api,
+        request: async (name, ...rest) => {
+          if (name === 'updateCard' && refusals-- > 0)
+            throw Object.assign(new Error(), { status: 429, code: 'too_many_requests', retryAfterSeconds })
+          return api.request(name, ...rest)
+        },
+      }
+      const live = new LiveBoard(limited, 'board', { environment: network.environment() })
+      await network.run(1_000)
+      const limitedOne = live.change('updateCard', { card_id: firstCard(live), title: 'Limited' })
+      const renamed = live.change('updateBoard', { title: 'Later' })
+      await network.run(90_000)
+      expect((await limitedOne.done).outcome).toBe(outcome)
+      expect((await renamed.done).outcome).toBe('confirmed')
+      await live.close()
+    },
+  )
+
   test('[SYNC-30] while the service is overloaded, it shows the stored board as soon as it is loaded', async () => {
     const network = new SimulatedNetwork(2)
     const { board } = await openSimulatedBoard(network)

@@ -25,6 +25,11 @@ export interface LiveOptions {
   loadStored?: (() => Promise<StoredBoard | undefined>) | undefined
   /** The user, if known. Saves a request when there is a storage. */
   userId?: string
+  /**
+   * Names the login under which a change is made. It is stored with the change. Undefined: no user is logged in, and the
+   * change is discarded.
+   */
+  login?: (() => string | undefined) | undefined
   /** Aborts the first load. */
   signal?: AbortSignal
   /** Replaces clock, network and randomness in tests. */
@@ -109,6 +114,7 @@ export class LiveBoard {
   readonly #env: Environment
   readonly #queue: StoredQueue | undefined
   readonly #loadStored: LiveOptions['loadStored']
+  readonly #login: LiveOptions['login']
   readonly #stopWatchingQueue: (() => void) | undefined
   readonly #listeners = new Set<() => void>()
   readonly #eventListeners = new Set<BoardListener>()
@@ -129,6 +135,7 @@ export class LiveBoard {
     this.#env = { ...realEnvironment, ...options.environment }
     this.#queue = queue
     this.#loadStored = options.loadStored
+    this.#login = options.login
     this.#core = new BoardCore(queued)
     this.#core.userId = options.userId
     this.#core.onEvent = (applied, isOwn) => {
@@ -326,9 +333,11 @@ export class LiveBoard {
     const isNew = changeModel(change.name).verb === 'create'
     const id = ((isNew ? fields['id'] : subjectOf(change).id) ?? (isNew ? env.newId() : '')) as string
     const made = isNew ? ({ ...change, input: { ...fields, id } } as Change) : change
+    const login = this.#login?.()
     const done = new Promise<ChangeOutcome>((resolve) => this.#unsettled.set(key, resolve))
-    this.#core.change(key, made, new Date(env.now()).toISOString(), mode, expected)
-    this.#onChange()
+    this.#core.change(key, made, new Date(env.now()).toISOString(), mode, expected, login)
+    if (this.#login && !login) this.discard(key)
+    else this.#onChange()
     if (this.#isClosed) this.#giveUp()
     return { key, id, change: made, undo: () => this.#undo(key), done }
   }

@@ -1,4 +1,4 @@
-import { failureOf, positionOf } from './api.ts'
+import { failureOf, type LiveFailure, positionOf } from './api.ts'
 import { sendConditionally } from './conditional-update.ts'
 import type { BoardConnection } from './connection.ts'
 import type { BoardCore, Pending } from './core.ts'
@@ -8,6 +8,8 @@ import { changeModel } from './model.ts'
 const MAX_BACKOFF_MS = 30_000
 /** Statuses that say nothing about the change itself: retry. */
 const RETRYABLE = [408, 421, 425, 429]
+/** A change that may be sent again only later than this is rejected, because all later changes would wait for it. */
+const MAX_RETRY_AFTER_SECONDS = 120
 
 /** Sends the pending changes of a board, one at a time, with retries. */
 export class Sender {
@@ -68,7 +70,7 @@ export class Sender {
   #onFailure(key: string, error: unknown) {
     const failure = failureOf(error)
     const status = failure?.status ?? 0
-    if (failure && status >= 400 && status < 500 && status !== 401 && !RETRYABLE.includes(status)) {
+    if (failure && status >= 400 && status < 500 && status !== 401 && !isRetryable(failure)) {
       this.#failures = 0
       this.#core.reject(key, failure)
       return this.#resume()
@@ -90,3 +92,6 @@ export class Sender {
     this.send()
   }
 }
+
+const isRetryable = ({ status, retryAfterSeconds = 0 }: LiveFailure) =>
+  RETRYABLE.includes(status) && retryAfterSeconds <= MAX_RETRY_AFTER_SECONDS

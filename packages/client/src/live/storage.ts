@@ -99,12 +99,12 @@ interface TextStore {
 }
 
 /** Stores the queue in the browser's `localStorage`. */
-export const localQueue = (store: TextStore): QueueStorage => ({
-  list: (prefix) =>
+export const localQueue = (store: TextStore) => ({
+  list: (prefix: string): [id: string, text: string][] =>
     Array.from({ length: store.length }, (_, i) => store.key(i) ?? '')
       .filter((id) => id.startsWith(prefix))
       .sort()
       .map((id) => [id, store.getItem(id) ?? '']),
-  put: (id, text) => store.setItem(id, text),
-  remove: (id) => store.removeItem(id),
+  put: (id: string, text: string) => store.setItem(id, text),
+  remove: (id: string) => store.removeItem(id),
 })

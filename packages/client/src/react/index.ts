@@ -1,3 +1,5 @@
+'use client'
+
 import { useEffect, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from 'react'
 import type { Api } from '../live/api.ts'
 import type { BoardListener } from '../live/index.ts'
@@ -9,11 +11,13 @@ export type { BoardOptions, BoardState } from './shared-board.ts'
 /**
  * Returns a live board. It is open while a component that uses it is mounted, and shared by all components of the
  * page. Rerenders on every change, at most every 50 ms for changes of others; unchanged parts are the same objects, so
- * `memo` works.
+ * `memo` works. Without an id, for example while it is being loaded, nothing is opened: the board is connecting.
  */
-export function useBoard(client: Api, boardId: string, options?: BoardOptions): BoardState {
-  // The board is opened after the commit, with the options that any component passed.
-  if (options) sharedBoard(client, boardId).options = options
+export function useBoard(client: Api, boardId: string | undefined, options?: BoardOptions): BoardState {
+  // Layout effects run before the board is opened, so it has the options that any component passed.
+  useLayoutEffect(() => {
+    if (options) sharedBoard(client, boardId).options = options
+  })
   return useBoardSelector(client, boardId, wholeState)
 }
 
@@ -21,7 +25,7 @@ export function useBoard(client: Api, boardId: string, options?: BoardOptions): 
  * Returns a part of a live board. Rerenders only when the selected value, or an entry of a selected list or object,
  * changes.
  */
-export function useBoardSelector<T>(client: Api, boardId: string, select: (board: BoardState) => T): T {
+export function useBoardSelector<T>(client: Api, boardId: string | undefined, select: (board: BoardState) => T): T {
   const shared = useMemo(() => sharedBoard(client, boardId), [client, boardId])
   const last = useRef<{ state: BoardState; select: typeof select; part: T }>(undefined)
   const read = () => {
@@ -40,7 +44,7 @@ export function useBoardSelector<T>(client: Api, boardId: string, select: (board
  * Calls `listener` for every event from now on, once and in order, after the board shows it. The latest function
  * passed is the one called. Keeps the board open like the other hooks.
  */
-export function useBoardEvents(client: Api, boardId: string, listener: BoardListener): void {
+export function useBoardEvents(client: Api, boardId: string | undefined, listener: BoardListener): void {
   const latest = useRef(listener)
   useLayoutEffect(() => {
     latest.current = listener

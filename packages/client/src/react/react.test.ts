@@ -39,7 +39,9 @@ async function open({ api }: TestUser, board: TestBoard, more: Partial<ReactPage
     await app.page.evaluate(`lockstep.mount(${JSON.stringify(given)})`)
   }
   await mount()
-  return { ...app, mount }
+  const show = (board_id: string | undefined) =>
+    app.page.evaluate(`lockstep.render(${JSON.stringify({ ...given, board_id })})`)
+  return { ...app, mount, show }
 }
 const live = (page: Page) => page.waitForSelector('main[data-phase=live]')
 const handed = (page: Page, text: string) => page.waitForSelector(`#handed li:text-is("${text}")`)
@@ -263,4 +265,29 @@ test('[REACT-7] server-side rendering opens nothing', async () => {
   expect(renderToString(createElement(Phase, { api }))).toBe('<p>connecting</p>')
   await new Promise(setImmediate)
   expect(requested).toEqual([])
+})
+
+test('[REACT-12] without the id of a board the hooks wait, and open nothing until there is one', async () => {
+  const board = await service.board()
+  await addCard(board, 'card')
+  const { page, sockets, requests, errors, show } = await open(board.owner, board, {
+    board_id: undefined,
+    isStrict: true,
+  })
+  await page.waitForSelector('main[data-phase=connecting]', { state: 'attached' })
+  expect(await page.evaluate("lockstep.board().view === undefined && lockstep.board().change.name === 'change'")).toBe(
+    true,
+  )
+  expect([requests.filter((url) => url.startsWith(service.baseUrl)), sockets]).toEqual([[], []])
+
+  await show(board.id)
+  await live(page)
+  await page.waitForSelector('#found li:text-is("card")')
+  expect(sockets).toHaveLength(1)
+
+  await show(undefined)
+  await page.waitForSelector('main[data-phase=connecting]', { state: 'attached' })
+  await page.waitForSelector('#found li', { state: 'detached' })
+  await expect.poll(() => sockets[0]?.isClosed()).toBe(true)
+  expect(errors).toEqual([])
 })

@@ -18,7 +18,7 @@ import type { FullBoard, OnlineUser } from '../live/types.ts'
  * How a board is opened: a storage for the queue of unconfirmed changes, the user they belong to, and the board of an
  * earlier visit.
  */
-export interface BoardOptions extends Pick<LiveOptions, 'loadStored'> {
+export interface BoardOptions extends Pick<LiveOptions, 'loadStored' | 'login'> {
   storage: QueueStorage
   userId: string
 }
@@ -60,24 +60,24 @@ export interface BoardState {
  */
 const RENDER_INTERVAL_MS = 50
 
-const boards = new WeakMap<Api, Map<string, SharedBoard>>()
+const boards = new WeakMap<Api, Map<string | undefined, SharedBoard>>()
 
 /** The live board of this client and id, shared by the whole page. */
-export function sharedBoard(api: Api, boardId: string): SharedBoard {
-  const apiBoards = boards.get(api) ?? new Map<string, SharedBoard>()
+export function sharedBoard(api: Api, boardId: string | undefined): SharedBoard {
+  const apiBoards = boards.get(api) ?? new Map<string | undefined, SharedBoard>()
   boards.set(api, apiBoards)
   const shared = apiBoards.get(boardId) ?? new SharedBoard(api, boardId)
   apiBoards.set(boardId, shared)
   return shared
 }
 
-/** A live board that is open as long as it has listeners. */
+/** A live board that is open as long as it has listeners. Without an id it never opens. */
 export class SharedBoard {
   state: BoardState
   /** Options for opening it, if a component passes any. */
   options: BoardOptions | undefined
   readonly #api: Api
-  readonly #boardId: string
+  readonly #boardId: string | undefined
   readonly #closed: BoardState
   readonly #listeners = new Set<() => void>()
   readonly #eventListeners = new Set<BoardListener>()
@@ -90,7 +90,7 @@ export class SharedBoard {
   /** Events to deliver to the listeners after the state contains them. */
   #undelivered: Parameters<BoardListener>[] = []
 
-  constructor(api: Api, boardId: string) {
+  constructor(api: Api, boardId: string | undefined) {
     this.#api = api
     this.#boardId = boardId
     this.#closed = {
@@ -128,18 +128,18 @@ export class SharedBoard {
   /** Runs after all components of a commit have (un)subscribed: StrictMode makes each do both twice. */
   #openOrClose() {
     queueMicrotask(() => {
+      const boardId = this.#boardId
       const isWanted = this.#listeners.size + this.#eventListeners.size > 0
-      if (isWanted === this.#isOpen) return
+      if (boardId === undefined || isWanted === this.#isOpen) return
       this.#isOpen = isWanted
       const generation = ++this.#generation
-      if (isWanted) void this.#open(generation)
+      if (isWanted) void this.#open(boardId, generation)
       else this.#close()
     })
   }
 
-  async #open(generation: number) {
+  async #open(boardId: string, generation: number) {
     const api = this.#api
-    const boardId = this.#boardId
     const { options } = this
     this.state = { ...this.state, status: connecting() }
     const queue = options && new StoredQueue(options.storage, options.userId, boardId)

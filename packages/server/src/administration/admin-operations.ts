@@ -2,7 +2,7 @@ import { type Account, administrationOperations } from '@lockstep/contract/admin
 import { v7 as newUuid } from 'uuid'
 import type { Passwords } from '../auth/passwords.ts'
 import type { SystemServices } from '../core/change-board.ts'
-import { releaseSlotWhile } from '../http/edge/admission-middleware.ts'
+import { releaseSlotWhile } from '../http/admission.ts'
 import type { Handlers } from '../http/handler.ts'
 import { readPage } from '../http/read-page.ts'
 import { Problem } from '../platform/problem.ts'

@@ -58,7 +58,6 @@ export async function administer<T>(database: Database, request: AccountAction<T
       if (!details) return { result }
       return { result, close: (end) => record(end, actor, action, target_id, details) }
     },
-    { key: actor_id ?? '' },
   )
 }
 
@@ -94,7 +93,6 @@ export async function administerService<T>(
       const { result, target_id = null, details } = await work(tx)
       return { result, close: (end) => record(end, actor, action, target_id, details) }
     },
-    { key: ids[0] ?? '' },
   )
 }
 
@@ -112,11 +110,14 @@ export async function createUser(database: Database, actor: Actor, user: NewUser
 }
 
 type AccountFlags = Partial<Pick<Account, 'is_active' | 'is_superuser'>>
-const setFlags = statement('set_user_flags', (args: { id: string } & Required<AccountFlags>, query) =>
-  query
-    .updateTable('users')
-    .set({ is_active: args.is_active, is_superuser: args.is_superuser })
-    .where('id', '=', args.id),
+/** `administer` has locked the row before the clock is read. A deactivation ends all sessions, so that none continues after a reactivation. */
+const setFlags = statement(
+  'set_user_flags',
+  (args: { id: string } & Required<AccountFlags>) => sql`
+    update users set is_active = ${args.is_active}, is_superuser = ${args.is_superuser},
+      surviving_token_hash = case when ${args.is_active}::boolean then surviving_token_hash end,
+      tokens_valid_from = case when ${args.is_active}::boolean then tokens_valid_from else ${nextTokenSecond} end
+    where id = ${args.id}`,
 )
 /** Returns the account after the change. */
 export async function changeAccount(database: Database, actor: Actor, target_id: string, flags: AccountFlags) {
@@ -222,7 +223,6 @@ export async function resetPasswordByLink(
         close: (end) => record(end, { actor_id: user_id }, 'reset-password-by-link', user_id, details),
       }
     },
-    { key: user_id },
   )
 }
 

@@ -17,7 +17,7 @@ import { v7 as newUuid } from 'uuid'
 import { passwordRules } from '../auth/password-rules.ts'
 import { Passwords } from '../auth/passwords.ts'
 import { configOrExit } from '../config/read-config.ts'
-import { boardQueue } from '../core/board-queue.ts'
+import { ChangeQueue } from '../core/change-queue.ts'
 import { clearUsage, Quotas } from '../core/quotas.ts'
 import { describeDatabaseError, isDatabaseError, waitForDatabase } from '../database/connection-failure.ts'
 import { Database } from '../database/database.ts'
@@ -211,7 +211,7 @@ async function erase(db: Database, user_id: string) {
     )
     if ((await readLine()) !== address) return fail('Nothing was erased.')
   }
-  const queue = boardQueue(config.boards.waitMs)
+  const queue = new ChangeQueue(config.boards.waitMs)
   const core = { database: db, boardQueue: queue, quotas: new Quotas(config.quotas), announce: () => {} }
   try {
     const erased = await eraseUser(core, actor, user_id)

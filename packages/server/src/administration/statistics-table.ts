@@ -24,7 +24,7 @@ export function statisticsTable({ users, boards, cards, events, attachments, dat
 export const auditTable = (actions: AdminAction[]) =>
   actions
     .map(({ at, actor_id, operator, action, target_id, details }) =>
-      [at, actor_id ?? `command line (${operator})`, action, target_id ?? '-', JSON.stringify(details)].join('  '),
+      [at, actor_id ?? `command line (${operator})`, action, target_id ?? '-', printable(details)].join('  '),
     )
     .join('\n')
 
@@ -37,7 +37,7 @@ export const invitationTable = (invitations: Invitation[]) =>
     })
     .join('\n')
 
-/** One line per token: id, scope, last characters, last use, expiry, board, name. Control characters of names are escaped. */
+/** One line per token: id, scope, last characters, last use, expiry, board, name. */
 export const tokensTable = (tokens: AccessToken[]) =>
   tokens
     .map(({ id, scope, hint, last_used_at, expires_at, board_id, name }) =>
@@ -48,10 +48,17 @@ export const tokensTable = (tokens: AccessToken[]) =>
         `last used ${last_used_at?.slice(0, 10) ?? 'never'}`,
         `expires ${expires_at?.slice(0, 10) ?? 'never'}`,
         board_id ? `board ${board_id}` : 'all boards',
-        JSON.stringify(name),
+        printable(name),
       ].join('  '),
     )
     .join('\n')
+
+/** As JSON, in which control and invisible characters are escaped: a terminal would act on them. */
+const printable = (value: unknown) =>
+  JSON.stringify(value).replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  )
 
 function inUnits(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB']

@@ -9,6 +9,8 @@ import { startService, type TestBoard, type TestService } from '@lockstep/testin
 import { parse } from 'content-disposition'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Database } from '../database/database.ts'
+import { Admission } from '../http/admission.ts'
+import { ByteBudget } from '../platform/byte-budget.ts'
 import { ChunkStore } from './file-store.ts'
 import { deleteUnclaimedFiles } from './unclaimed-files.ts'
 
@@ -242,6 +244,8 @@ describe('names', () => {
     ['another script', '日本語.txt'],
     ['percent signs', '100%25.txt'],
     ['spaces', ' a b '],
+    ['a plain name', 'hello.txt'],
+    ['something like a parameter', 'a; filename=b; c.txt'],
   ]
   test.each(cases)('[ATT-5] [ATT-4] [V24] %s is preserved', async (_, name) => {
     const attachment = await attach(new File(['x'], name.replace('%0D%0A', '\r\n')))
@@ -250,7 +254,7 @@ describe('names', () => {
     const { headers, status } = await download(attachment)
     expect(status).toBe(200)
     const disposition = headers.get('content-disposition') ?? ''
-    expect(disposition).toMatch(/^attachment; [ -~]+$/)
+    expect(disposition).toMatch(/^attachment; filename="[ -~]+$/)
     expect(parse(disposition).parameters['filename']).toBe(expected)
     expect(headers.get('set-cookie')).toBeNull()
   })
@@ -388,7 +392,10 @@ describe('downloading', () => {
 describe('removing', () => {
   const sweep = async () => {
     const db = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
-    const removed = await deleteUnclaimedFiles(db, new ChunkStore(db, { maxConcurrent: 2 }))
+    const removed = await deleteUnclaimedFiles(
+      db,
+      new ChunkStore(db, new Admission(2, { isFair: false }), new ByteBudget(Number.POSITIVE_INFINITY, 0)),
+    )
     await db.close()
     return removed
   }

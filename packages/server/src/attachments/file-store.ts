@@ -1,8 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { type Database, type Db, statement } from '../database/database.ts'
-import { LeakyBuckets } from '../platform/leaky-buckets.ts'
-import { Semaphore } from '../platform/semaphore.ts'
+import { type Db, statement } from '../database/database.ts'
+import type { Admission } from '../http/admission.ts'
+import type { ByteBudget } from '../platform/byte-budget.ts'
 
 export interface FileKey {
   board_id: string
@@ -15,16 +14,14 @@ export interface FileStore {
   put(key: FileKey, content: AsyncIterable<Buffer>, user_id: string): Promise<void>
   /** The bytes from `start` up to but not including `end`, read on demand. */
   get(key: FileKey, range: { start: number; end: number }, user_id: string): AsyncIterable<Buffer>
+  /** Counts bytes that a user sends, and waits until their budget allows them. `get` does this itself. */
+  pace(user_id: string, bytes: number): Promise<void>
   /** Removes a file, complete or not. */
   remove(key: FileKey): Promise<void>
-  /** Counts bytes that a user sent, and waits until their rate allows more. `get` does this itself. */
-  pace(user_id: string, bytes: number): Promise<void>
 }
 
 /** A compromise between the number of statements and the memory of concurrent uploads. */
 const CHUNK_BYTES = 65_536
-/** Transfers wait only above this level, so that those of the first megabytes do not. */
-const FREE_MS = 500
 
 const write = statement(
   'write_file_chunk',
@@ -42,23 +39,20 @@ const deleteChunks = statement('delete_file_chunks', (args: FileKey, query) =>
 
 /** Stores files in PostgreSQL in chunks. Each chunk is a short statement; between two of them no connection is held. */
 export class ChunkStore implements FileStore {
-  private readonly database: Pick<Database, 'forKey'>
-  private readonly semaphore: Semaphore
-  private readonly transferred: LeakyBuckets
+  private readonly database: Db
+  private readonly admission: Pick<Admission, 'run'>
+  private readonly budget: ByteBudget
   private readonly onTransfer: (direction: 'stored' | 'fetched', bytes: number) => void
 
-  /**
-   * `maxConcurrent` limits the chunks that are read and written at once, to leave connections to other work.
-   * `bytesPerSecond` limits the transfers of one user together: copying and hashing them takes time from other requests.
-   */
   constructor(
-    database: Pick<Database, 'forKey'>,
-    { maxConcurrent, bytesPerSecond = Number.POSITIVE_INFINITY }: { maxConcurrent: number; bytesPerSecond?: number },
+    database: Db,
+    admission: Pick<Admission, 'run'>,
+    budget: ByteBudget,
     onTransfer: ChunkStore['onTransfer'] = () => {},
   ) {
     this.database = database
-    this.semaphore = new Semaphore(maxConcurrent)
-    this.transferred = new LeakyBuckets(bytesPerSecond)
+    this.admission = admission
+    this.budget = budget
     this.onTransfer = onTransfer
   }
 
@@ -74,31 +68,28 @@ export class ChunkStore implements FileStore {
   async *get(key: FileKey, { start, end }: { start: number; end: number }, user_id: string) {
     for (let from = start; from < end; ) {
       const nth = Math.floor(from / CHUNK_BYTES)
-      // Before the read, so that a download that waits holds no chunk in memory, also after its client has disconnected.
+      // Before the read, so that a download that waits holds no chunk in memory.
       await this.pace(user_id, CHUNK_BYTES)
       const [chunk] = await this.runFor(user_id, (db) => db.run(read, { ...key, nth }))
       if (!chunk) throw new Error('A chunk of the file is missing')
       const offset = nth * CHUNK_BYTES
       const bytes = chunk.bytes.subarray(from - offset, end - offset)
       this.onTransfer('fetched', bytes.length)
-      // A short range costs as much as its chunk, and the last chunk of a file may be short.
-      this.transferred.add(user_id, chunk.bytes.length - CHUNK_BYTES)
       yield bytes
       from = offset + CHUNK_BYTES
     }
   }
 
   async remove(key: FileKey) {
-    await this.database.forKey(key.board_id).run(deleteChunks, key)
+    await this.database.run(deleteChunks, key)
   }
 
-  async pace(user_id: string, bytes: number) {
-    const ms = this.transferred.add(user_id, bytes) - FREE_MS
-    if (ms > 0) await pause(ms)
+  pace(user_id: string, bytes: number) {
+    return this.budget.pace(user_id, bytes)
   }
 
   private runFor<T>(user_id: string, work: (db: Db) => Promise<T>): Promise<T> {
-    return this.semaphore.run(() => work(this.database.forKey(user_id)), { key: user_id })
+    return this.admission.run(user_id, () => work(this.database))
   }
 }
 

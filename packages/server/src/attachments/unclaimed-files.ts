@@ -3,7 +3,7 @@ import { v7 as newUuid } from 'uuid'
 import type { Quotas } from '../core/quotas.ts'
 import { trashFileBytes } from '../core/trash.ts'
 import { inBatches } from '../database/batches.ts'
-import { type Database, type Db, statement } from '../database/database.ts'
+import { type Db, statement } from '../database/database.ts'
 import type { UploadStore } from '../http/files/upload.ts'
 import { Problem } from '../platform/problem.ts'
 import type { FileKey, FileStore } from './file-store.ts'
@@ -37,16 +37,16 @@ async function removeFile(db: Db, files: FileStore, key: FileKey) {
  * board's quota is rejected early; the change that claims the file checks again under the board lock.
  */
 export const uploadsTo = (
-  database: Pick<Database, 'forKey'>,
+  database: Db,
   files: FileStore,
   quotas: Quotas,
-  limits: Pick<UploadStore, 'maxBytes' | 'minBytesPerSecond'>,
+  limits: Pick<UploadStore, 'maxBytes'>,
 ): UploadStore => ({
   ...limits,
   pace: (user_id, bytes) => files.pace(user_id, bytes),
   async store(board_id, content, user_id) {
     const key = { board_id, file_id: newUuid() }
-    const db = database.forKey(board_id)
+    const db = database
     // Files in the trash are deleted to make space.
     const maxBytes =
       (await quotas.remainingFileBytes(db, board_id)) + (quotas.isOn ? await trashFileBytes(db, board_id) : 0)
@@ -60,7 +60,7 @@ export const uploadsTo = (
     }
     return key.file_id
   },
-  discard: (board_id, file_id) => removeFile(database.forKey(board_id), files, { board_id, file_id }).catch(() => {}),
+  discard: (board_id, file_id) => removeFile(database, files, { board_id, file_id }).catch(() => {}),
 })
 
 async function* withinQuota(maxBytes: number, content: AsyncIterable<Buffer>) {

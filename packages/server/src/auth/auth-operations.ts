@@ -8,8 +8,8 @@ import { record, resetPasswordByLink } from '../administration/admin-steps.ts'
 import { readResetLink } from '../administration/reset-link-queries.ts'
 import { isRevoked, sessionOf } from '../core/authorize.ts'
 import type { Database, Db } from '../database/database.ts'
+import { releaseSlotWhile } from '../http/admission.ts'
 import { COOKIE, hasCookie } from '../http/authenticate.ts'
-import { releaseSlotWhile } from '../http/edge/admission-middleware.ts'
 import type { Handlers } from '../http/handler.ts'
 import { insertInvitedUser, previewInvitation } from '../invitations/invitation-queries.ts'
 import { Problem } from '../platform/problem.ts'
@@ -27,6 +27,7 @@ import {
   readOwnPassword,
   readTokenStart,
   readUser,
+  type TokenStart,
   updateProfile,
 } from '../users/user-queries.ts'
 import type { Passwords } from './passwords.ts'
@@ -76,7 +77,12 @@ export function authHandlers({
     reply.header('set-cookie', stringifySetCookie({ ...cookie, value: token, maxAge: tokens.lifetimeSeconds }))
   const clearCookie = (reply: FastifyReply) =>
     reply.header('set-cookie', stringifySetCookie({ ...cookie, value: '', expires: LONG_AGO }))
-  const tokenResponse = (access_token: string) => ({ access_token, token_type: 'bearer' }) as const
+  const tokenResponse = (access_token: string, { tokens_valid_from }: Pick<TokenStart, 'tokens_valid_from'>) =>
+    ({
+      access_token,
+      token_type: 'bearer',
+      sessions_ended_at: tokens_valid_from === null ? null : new Date(tokens_valid_from * 1_000).toISOString(),
+    }) as const
 
   /** Rejects an invitation that cannot be used, before the password is hashed. */
   const requireInvitation = async (db: Db, token_hash: string, email: string, address: string) => {
@@ -123,7 +129,7 @@ export function authHandlers({
       if (current.is_superuser) await record(db, { actor_id: user.id }, 'login', user.id)
       const token = await tokens.issue(user.id, current.issued_at)
       if (wantsCookie) setCookie(reply, token)
-      return tokenResponse(token)
+      return tokenResponse(token, current)
     },
 
     async logout({ reply }) {
@@ -146,7 +152,7 @@ export function authHandlers({
       if (!current || isRevoked(credential, current)) throw new Problem('not_authenticated')
       const token = await tokens.issue(caller.id, current.issued_at, logged_in_at)
       if (hasCookie(request)) setCookie(reply, token)
-      return tokenResponse(token)
+      return tokenResponse(token, current)
     },
 
     async createTicket({ caller }) {

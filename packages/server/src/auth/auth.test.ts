@@ -89,7 +89,7 @@ describe('registering', () => {
     },
   )
 
-  test.each(['', 'ab', '   ', '\u200b\u200b\u200b', 'x'.repeat(51), 'a\u0000bc', null, 12345, undefined])(
+  test.each(['', ' ', '   ', '\u200b', '\u200b\u200b\u200b', 'x'.repeat(51), 'a\u0000bc', null, 12345, undefined])(
     '[AUTH-2] %j is not a username',
     async (username) => {
       const { status, body } = await register({ username })
@@ -172,9 +172,12 @@ describe('registering', () => {
     expect(await api.call('updateMe', { body: { firstname: 'Ada' } })).toMatchObject({ username, firstname: 'Ada' })
   })
 
-  test.each(['abc', 'x'.repeat(50), '🦊'.repeat(50), 'spaced out'])('[AUTH-2] %j is a username', async (username) => {
-    expect((await register({ username })).body).toMatchObject({ username })
-  })
+  test.each(['u', '7', '我', '🦊', 'u1', 'x'.repeat(50), '🦊'.repeat(50), 'spaced out'])(
+    '[AUTH-2] %j is a username',
+    async (username) => {
+      expect((await register({ username })).body).toMatchObject({ username })
+    },
+  )
 
   const sameNames = [
     ['another case', 'Anna.Bell', 'aNNA.bELL'],
@@ -225,9 +228,38 @@ describe('logging in', () => {
   test('[AUTH-7] a form with the e-mail address returns a bearer token that works', async () => {
     const { email, id, api } = await service.user()
     const { status, body } = await logIn({ username: email })
-    expect([status, body]).toEqual([200, { access_token: expect.any(String), token_type: 'bearer' }])
+    expect([status, body]).toEqual([
+      200,
+      { access_token: expect.any(String), token_type: 'bearer', sessions_ended_at: null },
+    ])
     api.token = (body as { access_token: string }).access_token
     expect(await api.call('getMe', {})).toMatchObject({ id })
+  })
+
+  test('[AUTH-31] login and refresh say when sessions of the user were last ended', async () => {
+    const { email, api } = await service.user()
+    const timeOf = (token = '') => {
+      const { iat } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { iat: number }
+      return new Date(iat * 1_000).toISOString()
+    }
+    const endings: [end: () => Promise<unknown>, password: string][] = [
+      [() => api.call('logoutEverywhere', {}), PASSWORD],
+      [
+        () => api.call('changePassword', { body: { current_password: PASSWORD, new_password: 'another one' } }),
+        'another one',
+      ],
+    ]
+    for (const [end, password] of endings) {
+      const before = timeOf(api.token)
+      await end()
+      const { access_token, sessions_ended_at } = await service.anybody.call('login', {
+        body: { username: email, password },
+      })
+      const endedAt = sessions_ended_at ?? ''
+      expect([before < endedAt, timeOf(access_token) < endedAt]).toEqual([true, false])
+      api.token = access_token
+      expect(await api.call('refresh', {})).toMatchObject({ sessions_ended_at })
+    }
   })
 
   test('[AUTH-7] additional fields of the form are ignored', async () => {
@@ -383,7 +415,7 @@ describe('the own account', () => {
     expect((await register('é'.repeat(40))).status).toBe(422)
   })
 
-  test.each([{ username: null }, { username: 'ab' }, { username: 'x'.repeat(51) }, { firstname: 5 }])(
+  test.each([{ username: null }, { username: '' }, { username: 'x'.repeat(51) }, { firstname: 5 }])(
     '[AUTH-17] [AUTH-2] %j is 422',
     async (json) => {
       const { api } = await service.user()

@@ -88,11 +88,25 @@ describe('the cookie', () => {
     expect(await service.anybody.call('getMe', { headers })).toMatchObject({ id: other.id })
   })
 
-  test.each(['Bearer broken', 'Bearer', 'Basic YTpi', ''])(
+  test.each(['Bearer broken', 'Bearer', 'bearer', 'Bearer\t', 'Bearer,broken', 'BEARER Basic YTpi'])(
     '[AUTH-10] the header %j is 401 even with a valid cookie',
     async (authorization) => {
       const { status } = await service.anybody.send('getMe', { headers: browser(user, { authorization }) })
       expect(status).toBe(401)
+    },
+  )
+
+  test.each(['Basic YTpi', 'basic YTpi', 'Digest username="a"', 'Negotiate YII=', 'BearerToken broken', 'broken', ''])(
+    '[AUTH-10] [AUTH-15] the header %j counts as none: a valid cookie decides, as without the header',
+    async (authorization) => {
+      const { anybody } = service
+      expect(await anybody.call('getMe', { headers: browser(user, { authorization }) })).toMatchObject({ id: user.id })
+      const write = (headers: Record<string, string>) =>
+        anybody.send('createBoard', { body: { title: 'Plan' }, headers: browser(user, { authorization, ...headers }) })
+      expect((await write({})).status).toBe(201)
+      expect((await write({ origin: 'https://evil.example' })).body).toMatchObject({ code: 'foreign_origin' })
+      expect((await anybody.send('getMe', { headers: { authorization } })).status).toBe(401)
+      expect((await anybody.send('getMe', { headers: { authorization, cookie: 'svc_auth=broken' } })).status).toBe(401)
     },
   )
 

@@ -235,14 +235,6 @@ describe('a user who no longer exists or is inactive', () => {
     for (const name of ['getMe', 'refresh', 'logout', 'listBoards'] as const)
       expect(await api.fail(name, {})).toMatchObject({ status: 401, code: 'not_authenticated' })
   })
-
-  test('[AUTH-12] the token of a reactivated user works again', async () => {
-    const { id, api } = await service.user()
-    await service.sql.query('update users set is_active = false where id = $1', [id])
-    await api.fail('getMe', {})
-    await service.sql.query('update users set is_active = true where id = $1', [id])
-    expect(await api.call('getMe', {})).toMatchObject({ id })
-  })
 })
 
 describe('refreshing', () => {

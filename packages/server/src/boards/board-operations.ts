@@ -3,12 +3,13 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { type Quotas, readUsage } from '../core/quotas.ts'
 import { newFields } from '../core/resource-statements.ts'
 import type { Db } from '../database/database.ts'
-import { slotOf } from '../http/edge/admission-middleware.ts'
+import { slotOf } from '../http/admission.ts'
 import { isSame } from '../http/etag.ts'
 import type { Handlers } from '../http/handler.ts'
 import { CompressedJson, StreamedJson } from '../http/json-response.ts'
 import { setNextLink } from '../http/next-link.ts'
 import { limitOf } from '../http/read-page.ts'
+import type { ByteBudget } from '../platform/byte-budget.ts'
 import { Problem } from '../platform/problem.ts'
 import { type BoardCache, etagOfBoard } from './board-cache.ts'
 import {
@@ -24,7 +25,11 @@ import { addMember } from './member-queries.ts'
 
 const fieldsOf = newFields(boardOperations.createBoard)
 
-export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeof boardOperations> => ({
+export const boardHandlers = (
+  cache: BoardCache,
+  quotas: Quotas,
+  budget: ByteBudget,
+): Handlers<typeof boardOperations> => ({
   async createBoard({ db, caller, board_id, body }) {
     await quotas.requireOwnedBoardQuota(db, caller.id)
     await insertBoard(db, { id: board_id, user_id: caller.id, ...fieldsOf(body) })
@@ -46,9 +51,11 @@ export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeo
   async getBoard({ db, caller, board_id, version, request, reply }) {
     const expected = request.headers['if-none-match']
     const isUnchanged = expected !== undefined && isSame(expected, etagOfBoard(version))
+    // A build is charged before it begins: otherwise all builds that one user requests together would pass.
+    if (!isUnchanged && !cache.has(board_id, version)) budget.take(caller.id, version.text_bytes ?? 0)
     const board = isUnchanged
       ? { ...version, bytes: undefined, text_bytes: 0 }
-      : await cache.get(db, board_id, version, { key: caller.id, slot: slotOf(request) })
+      : await cache.get(db, board_id, version, slotOf(request))
     reply.header('board-position', board.position)
     return new CompressedJson(etagOfBoard(board), board.bytes, board.text_bytes)
   },

@@ -4,10 +4,12 @@ import { record } from '../administration/admin-steps.ts'
 import { touchCards, unassignFromBoard } from '../cards/card-queries.ts'
 import { readItems, unassignItemsOnBoard } from '../checklists/item-queries.ts'
 import type { Caller } from '../core/authorize.ts'
+import type { BeforeCommit } from '../core/change-board.ts'
 import type { Emit } from '../core/event-log.ts'
 import { PERSON_BYTES } from '../core/quotas.ts'
 import type { Db } from '../database/database.ts'
 import { Problem } from '../platform/problem.ts'
+import type { RateLimits } from '../security/rate-limits.ts'
 import {
   addMember,
   deleteMember,
@@ -56,13 +58,25 @@ export async function removeMember(
   emit('board.member_removed', member, { subject_id, growth: { text_bytes: -PERSON_BYTES * (1 + others) } })
 }
 
-/** Superusers can give rights to themselves and others, so the audit log has their changes of members. */
+interface MemberChange {
+  db: Db
+  caller: Caller
+  beforeCommit: BeforeCommit
+}
+/**
+ * Superusers can give rights to themselves and others, and a stolen access token rights that remain when it is revoked. So the
+ * audit log has their changes of members.
+ */
 export async function recordChange(
-  db: Db,
-  caller: Caller,
+  { db, caller, beforeCommit }: MemberChange,
+  limits: RateLimits,
   action: string,
   { board_id, user_id }: MemberKey,
   details = {},
 ) {
-  if (caller.is_superuser) await record(db, { actor_id: caller.id }, action, user_id, { board_id, ...details })
+  const { id: actor_id, is_superuser, token, credential } = caller
+  if (!(is_superuser || token)) return
+  const withToken = token && { token_id: credential.token_id, token_name: token.name }
+  await record(db, { actor_id }, action, user_id, { board_id, ...details, ...withToken })
+  if (token) beforeCommit(() => limits.tokenMemberChange(actor_id))
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { BoardMember } from '@lockstep/contract/boards'
+import { Client } from '@lockstep/testing/client'
 import { recordEvents } from '@lockstep/testing/fold'
-import { owners, startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
+import { MARK, owners, startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { openSocket } from '@lockstep/testing/socket'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
@@ -292,5 +293,109 @@ describe('the last owner', () => {
       [board.id],
     )
     expect(rows).toEqual([{ count: 1 }])
+  })
+})
+
+describe('limits of an inviter', () => {
+  /** Each test has counts of its own in Redis. */
+  const limited = (settings: Record<string, string>) =>
+    startService({ RATE_LIMITS: 'on', JWT_SECRET: `${MARK}-${randomUUID()}`, ...settings }, { beside: service })
+  const newBoard = async (by: TestUser) => (await by.api.call('createBoard', { body: { title: 'Plan' } })).id
+  const add = (by: TestUser, board_id: string, { id: user_id }: TestUser, headers = {}) =>
+    by.api.send('inviteMember', { params: { board_id }, body: { user_id }, headers })
+  const leave = ({ id: user_id, api }: TestUser, board_id: string) =>
+    api.call('removeMember', { params: { board_id, user_id } })
+  const membershipsOf = async ({ id }: TestUser) =>
+    (await service.sql.query('select from board_members where user_id = $1', [id])).rowCount
+
+  test('[MEMBER-10] [LIMIT-15] by default a user is added to 20 boards of one inviter in a day, again after leaving included', async () => {
+    const at = await limited({})
+    const [inviter, other, victim] = [await at.user(), await at.user(), await at.user()]
+    const boards = await Promise.all(Array.from({ length: 19 }, () => newBoard(inviter)))
+    const [first = ''] = boards
+    for (const board_id of boards) expect((await add(inviter, board_id, victim)).status).toBe(201)
+    await leave(victim, first)
+    expect((await add(inviter, first, victim)).status).toBe(201)
+    await leave(victim, first)
+    const rejected = await add(inviter, first, victim)
+    expect(rejected).toMatchObject(problem(429, 'too_many_requests'))
+    expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(86_000)
+    expect(await membershipsOf(victim)).toBe(18)
+    // Others are not affected: neither another user on this board nor this user on a board of another inviter.
+    expect((await add(inviter, first, other)).status).toBe(201)
+    expect((await add(other, await newBoard(other), victim)).status).toBe(201)
+    await at.stop()
+  })
+
+  test('[MEMBER-10] [LIMIT-15] by default an inviter adds 60 members in an hour', async () => {
+    const at = await limited({})
+    const inviter = await at.user()
+    const users = await Promise.all(Array.from({ length: 61 }, () => at.user()))
+    const board_id = await newBoard(inviter)
+    const statuses: number[] = []
+    for (const user of users) statuses.push((await add(inviter, board_id, user)).status)
+    expect(statuses).toEqual([...Array.from({ length: 60 }, () => 201), 429])
+    await at.stop()
+  })
+
+  test('[MEMBER-10] of concurrent additions on two instances no more than the limit succeed, and the rest change nothing', async () => {
+    const settings = { JWT_SECRET: `${MARK}-${randomUUID()}`, MAX_ADDITIONS_OF_ONE_USER_PER_DAY: '5' }
+    const [one, two] = [await limited(settings), await limited(settings)]
+    const [inviter, victim] = [await one.user(), await one.user()]
+    const there = { ...inviter, api: new Client(two.baseUrl, inviter.api.token) }
+    const boards = await Promise.all(Array.from({ length: 16 }, () => newBoard(inviter)))
+    const responses = await Promise.all(boards.map((board_id, i) => add(i % 2 ? there : inviter, board_id, victim)))
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(5)
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(11)
+    expect(await membershipsOf(victim)).toBe(5)
+    const { rows } = await service.sql.query(
+      `select count(*)::int from board_events where type = 'board.member_added' and subject_id = $1`,
+      [victim.id],
+    )
+    expect(rows).toEqual([{ count: 5 }])
+    await Promise.all([one.stop(), two.stop()])
+  })
+
+  test('[MEMBER-11] only an added member counts: no rejected request, no retry, and no user who joins with a link', async () => {
+    const at = await limited({
+      MAX_NEW_MEMBERS_PER_HOUR: '3',
+      MAX_ADDITIONS_OF_ONE_USER_PER_DAY: '2',
+      QUOTAS: 'on',
+      MAX_BOARD_TEXT_BYTES: '3000',
+    })
+    const [inviter, user, third] = [await at.user(), await at.user(), await at.user()]
+    const [board_id, other, full] = [await newBoard(inviter), await newBoard(inviter), await newBoard(inviter)]
+    await inviter.api.call('updateBoard', { params: { board_id: full }, body: { description: 'x'.repeat(2_000) } })
+    const key = { 'idempotency-key': randomUUID() }
+    expect((await add(inviter, board_id, user, key)).status).toBe(201)
+    for (let i = 0; i < 5; i++) {
+      expect((await add(inviter, board_id, user, key)).headers.get('idempotent-replayed')).toBe('true')
+      expect(await add(inviter, board_id, user)).toMatchObject(problem(409, 'already_a_member'))
+      expect(await add(inviter, board_id, { ...user, id: randomUUID() })).toMatchObject(problem(404, 'user_not_found'))
+      expect(await add(inviter, randomUUID(), user)).toMatchObject(problem(404, 'board_not_found'))
+      expect(await add(third, board_id, third)).toMatchObject(problem(403, 'not_a_member'))
+      expect(await add(inviter, full, third)).toMatchObject(problem(409, 'board_text_limit'))
+    }
+    for (let i = 0; i < 5; i++) {
+      const { link } = await inviter.api.call('createInvitation', { params: { board_id: other }, body: {} })
+      await user.api.call('acceptInvitation', { body: { token: link.split('#')[1] ?? '' } })
+      await leave(user, other)
+    }
+    expect((await add(inviter, other, user)).status).toBe(201)
+    await leave(user, other)
+    // What the limit of one user rejects does not use up the limit of all.
+    for (let i = 0; i < 3; i++) expect((await add(inviter, other, user)).status).toBe(429)
+    expect((await add(inviter, other, third)).status).toBe(201)
+    await leave(third, other)
+    expect((await add(inviter, other, third)).status).toBe(429)
+    await at.stop()
+  })
+
+  test('[MEMBER-10] [LIMIT-1] nothing is limited in development', async () => {
+    for (let i = 0; i < 25; i++) {
+      await invite(guest.id)
+      await leave(guest, board.id)
+    }
+    expect((await invite(guest.id)).status).toBe(201)
   })
 })

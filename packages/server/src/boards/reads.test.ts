@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { operations } from '@lockstep/contract'
 import type { FullBoard } from '@lockstep/contract/boards'
@@ -11,8 +10,6 @@ import { startService, type TestBoard, type TestService } from '@lockstep/testin
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BoardVersion } from '../core/board-version.ts'
 import { Database } from '../database/database.ts'
-import { AdmissionController, type Slot } from '../http/edge/admission-controller.ts'
-import { Problem } from '../platform/problem.ts'
 import { BoardCache } from './board-cache.ts'
 import { readBoardVersion } from './board-queries.ts'
 
@@ -149,7 +146,7 @@ describe('the board cache', () => {
     for (const own of boards) for (let i = 0; i < 5; i++) await newCard(own, randomUUID())
     const { db, counts, close } = countingBuilds()
     const bound = 6_000
-    const cache = new BoardCache(bound, 2)
+    const cache = new BoardCache(bound)
     const read = async ({ id }: TestBoard) => {
       const version = (await readBoardVersion(db, id)) as { position: string; profiles: string }
       const kept = await cache.get(db, id, version)
@@ -169,7 +166,7 @@ describe('the board cache', () => {
     expect(counts.built).toBe(8)
     await read(first)
     expect(counts.built).toBe(9)
-    const tiny = new BoardCache(10, 2)
+    const tiny = new BoardCache(10)
     await tiny.get(db, first.id, (await readBoardVersion(db, first.id)) as never)
     expect(tiny.sizeBytes).toBe(0)
     await close()
@@ -212,6 +209,13 @@ describe('the board cache', () => {
       'a renamed label': () => api.call('updateLabel', { params: { label_id: label.id }, body: { name: 'Renamed' } }),
       'a deleted label': () => api.call('deleteLabel', { params: { label_id: label.id } }),
       'a changed profile': () => api.call('updateMe', { body: { firstname: 'Ada' } }),
+      'an event of another version': async () => {
+        await api.call('updateCard', { params: { card_id: first.id }, body: { title: 'Newer' } })
+        await service.sql.query(
+          "update board_events set type = 'card.painted' where board_id = $1 and seq = (select max(seq) from board_events where board_id = $1)",
+          [own.id],
+        )
+      },
       'events that are gone': async () => {
         await api.call('updateCard', { params: { card_id: first.id }, body: { title: 'Last' } })
         await service.sql.query('delete from board_events where board_id = $1', [own.id])
@@ -223,7 +227,7 @@ describe('the board cache', () => {
       const { bytes } = await cache.get(db, own.id, (await readBoardVersion(db, own.id)) as BoardVersion)
       return gunzipSync(bytes).toString()
     }
-    const cache = new BoardCache(1_000_000, 2)
+    const cache = new BoardCache(1_000_000)
     await read(cache)
     for (const [list, builds] of [
       [changes, 0],
@@ -234,117 +238,9 @@ describe('the board cache', () => {
         counts.built = 0
         const text = await read(cache)
         expect([what, counts.built]).toEqual([what, builds])
-        expect([what, text]).toEqual([what, await read(new BoardCache(1_000_000, 2))])
+        expect([what, text]).toEqual([what, await read(new BoardCache(1_000_000))])
       }
     await close()
-  })
-
-  test('[LOAD-6] boards known to be large are built a few at a time, and small ones do not wait for them', async () => {
-    const boards = await Promise.all(Array.from({ length: 3 }, () => service.board()))
-    const small = await service.board()
-    const grow = async ({ id, columns: [column], owner }: TestBoard) => {
-      const body = { title: 'Large', description: 'x'.repeat(65_000) }
-      await owner.api.call('createCard', { params: { board_id: id, column_id: column.id }, body })
-    }
-    for (const large of boards) for (let i = 0; i < 5; i++) await grow(large)
-    const database = new Database({ url: service.databaseUrl, size: 4, onError: () => {} })
-    let [running, most, done] = [0, 0, 0]
-    const db: typeof database = Object.create(database, {
-      run: {
-        value: async (statement: { name: string }, args: { board_id: string }) => {
-          const isLarge = statement.name === 'read_full_board' && JSON.stringify(args).includes(small.id) === false
-          if (isLarge) most = Math.max(most, ++running)
-          const rows = await database.run(statement as never, args as never)
-          if (isLarge) {
-            running--
-            done++
-          }
-          return rows
-        },
-      },
-    })
-    const cache = new BoardCache(100_000_000, 1)
-    const read = async ({ id }: TestBoard) => cache.get(db, id, (await readBoardVersion(db, id)) as never)
-    const known = await Promise.all(boards.map(read))
-    // Large by their JSON, however small they are compressed.
-    for (const { bytes, text_bytes } of known)
-      expect([bytes.length < 65_536, text_bytes > 262_144]).toEqual([true, true])
-    // A changed profile can be on any card, so the board is built again.
-    for (const { owner } of boards) await owner.api.call('updateMe', { body: { firstname: 'Ada' } })
-    most = 0
-    await Promise.all([...boards.map(read), read(small)])
-    expect(most).toBe(1)
-    expect(done).toBe(6)
-    await database.close()
-  })
-
-  test('[LOAD-5] a request that waits for a large board to be built holds no slot', async () => {
-    const database = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
-    const [one, other] = await Promise.all([service.board(), service.board()])
-    const admission = new AdmissionController({ slots: 3, now: () => performance.now() })
-    const admitted: Slot[] = []
-    const enter = () =>
-      admission.request(
-        (slot) => void admitted.push(slot),
-        () => {},
-      )
-    for (let i = 0; i < 3; i++) enter()
-    const lock = await service.sql.connect()
-    await lock.query('begin; lock table columns in access exclusive mode')
-    const cache = new BoardCache(100_000_000, 1)
-    const versions = await Promise.all(
-      [one, other, one].map(async ({ id }) => (await readBoardVersion(database, id)) as BoardVersion),
-    )
-    // The first is being built, the second waits for the semaphore, the third for the first.
-    const builds = [one, other, one].map(({ id }, i) =>
-      cache.get(database, id, { ...(versions[i] as BoardVersion), text_bytes: 9_000_000 }, { slot: admitted[i] }),
-    )
-    for (let i = 0; i < 3; i++) enter()
-    expect(admitted.length).toBe(5)
-    await lock.query('commit')
-    lock.release()
-    await Promise.all(builds)
-    await database.close()
-  })
-
-  test('[LOAD-6] a board of unknown size counts twice its text, and one that was too large to build is built alone', async () => {
-    const database = new Database({ url: service.databaseUrl, size: 4, onError: () => {} })
-    const boards = await Promise.all(Array.from({ length: 2 }, () => service.board()))
-    let [running, most, isTooLarge] = [0, 0, false]
-    const db: typeof database = Object.create(database, {
-      run: {
-        value: async (statement: never, args: never) => {
-          most = Math.max(most, ++running)
-          try {
-            await setTimeout(50)
-            if (isTooLarge) throw new Problem('result_too_large')
-            return await database.run(statement, args)
-          } finally {
-            running--
-          }
-        },
-      },
-    })
-    const versions = await Promise.all(
-      boards.map(async ({ id }) => (await readBoardVersion(database, id)) as BoardVersion),
-    )
-    /** How many are built at once when their texts count this many bytes. */
-    const atOnce = async (cache: BoardCache, text_bytes: number) => {
-      most = 0
-      const builds = boards.map(({ id }, i) => cache.get(db, id, { ...(versions[i] as BoardVersion), text_bytes }))
-      await Promise.allSettled(builds)
-      return most
-    }
-    expect(await atOnce(new BoardCache(10, 4), 15_000_000)).toBe(2)
-    expect(await atOnce(new BoardCache(10, 4), 20_000_000)).toBe(1)
-    const cache = new BoardCache(10, 4)
-    isTooLarge = true
-    expect(await atOnce(cache, 1_000)).toBe(2)
-    expect(await atOnce(cache, 1_000)).toBe(1)
-    isTooLarge = false
-    expect(await atOnce(cache, 1_000)).toBe(1)
-    expect(await atOnce(cache, 1_000)).toBe(2)
-    await database.close()
   })
 
   test('[READ-3] many concurrent reads of a changing board each see a consistent version, and never an older one', async () => {

@@ -48,16 +48,6 @@ test('[NUM-1] the number stays when a card is changed and moved', async () => {
   expect(events.map(({ data }) => data['number'])).toEqual(events.map(() => number))
 })
 
-test('[NUM-1] a card of an instance without numbers gets the next one from the database', async () => {
-  const board = await service.board()
-  await addCard(board)
-  const insert = `insert into cards (board_id, id, column_id, title, rank, created_at, updated_at)
-    values ($1, gen_random_uuid(), $2, 'Older instance', 1, now(), now()) returning number`
-  const { rows } = await service.sql.query(insert, [board.id, board.columns[1].id])
-  expect(rows).toEqual([{ number: '2' }])
-  expect((await addCard(board)).number).toBe(3)
-})
-
 test('[SEARCH-3] a card is found by its number', async () => {
   const board = await service.board()
   for (const title of ['One', 'Two', 'Three']) await addCard(board, title)

@@ -13,18 +13,18 @@ import { Problem } from '../platform/problem.ts'
 import { detach } from '../removals/removal-queries.ts'
 import { releaseCardId, removalOf, withRemoval } from '../removals/removal-steps.ts'
 import {
-  addAssignees,
   addCardLabel,
+  assignCard,
   deleteCard,
   findCardRank,
+  hasCard,
   insertCard,
   readCard,
-  readCardAssignment,
   readCardLabelling,
   readCardMove,
   readNewCardState,
+  readUnassignedUsers,
   removeCardLabel,
-  setCardRank,
   setCardRanks,
   touchCards,
   unassignCard,
@@ -56,7 +56,7 @@ export const cardHandlers = (trashDays: number): Handlers<typeof cardOperations>
           emit('card.moved', moved.get(id) as JsonText<Card>, { by: null, from_id: column_id, card_id: null })
       }
       const fields = fieldsOf(body)
-      const card = insertCard(db, { board_id, id: newId, column_id, rank, number: nextCardNumber, at }, fields)
+      const card = await insertCard(db, { board_id, id: newId, column_id, rank, number: nextCardNumber, at }, fields)
       const growth = { text_bytes: textBytes(fields), card_count: 1, card_numbers: 1 }
       emit('card.created', card, { card_id: newId, growth })
       return card
@@ -72,10 +72,11 @@ export const cardHandlers = (trashDays: number): Handlers<typeof cardOperations>
   getCard: ({ db, board_id, params }) => requireCard(db, { board_id, id: params.card_id }),
 
   updateCard: withPrefetch(
-    ({ db, board_id, params }) => requireCard(db, { board_id, id: params.card_id }),
-    async ({ db, board_id, params: { card_id: id }, body, at, emit }, card) => {
-      const changed = updateCard(db, { board_id, id }, card, body, at)
-      if (!changed) return card
+    ({ db, board_id, params }) => hasCard(db, { board_id, id: params.card_id }),
+    async ({ db, board_id, params: { card_id: id }, body, at, emit }, isThere) => {
+      if (!isThere) throw new Problem('card_not_found')
+      const changed = await updateCard(db, { board_id, id }, body, at)
+      if (!changed) return requireCard(db, { board_id, id })
       const { json, text_bytes } = changed
       emit('card.updated', json, { card_id: id, growth: { text_bytes } })
       return json
@@ -114,10 +115,13 @@ export const cardHandlers = (trashDays: number): Handlers<typeof cardOperations>
     async ({ db, board_id, params: { card_id: id }, body, at, emit }, { move, target }) => {
       if (!move) throw new Problem('card_not_found')
       if (!move.column_id) throw new Problem('column_not_found')
-      const { from_id, column_id, starts_rule, json } = move
+      const { from_id, column_id, starts_rule } = move
       if (!target || target.others.length > 0)
         return moveCardTo({ db, board_id, card_id: id, at }, emit, { from_id, column_id }, body)
-      const card = setCardRank(db, { board_id, id }, { card: json, at }, { column_id, rank: target.rank })
+      const moved = await setCardRanks(db, { board_id, parent_id: column_id, moved_id: id, at }, [
+        { id, rank: target.rank },
+      ])
+      const card = moved.get(id) as JsonText<Card>
       emit('card.moved', card, { card_id: id, from_id, startsNoRule: !starts_rule })
       return card
     },
@@ -126,16 +130,18 @@ export const cardHandlers = (trashDays: number): Handlers<typeof cardOperations>
   assignCard: withPrefetch(
     async ({ db, board_id, params: { card_id: id }, body }) => {
       const user_ids = [...new Set(body.user_ids)]
-      const [card] = await Promise.all([
-        readCardAssignment(db, { board_id, id }, user_ids),
+      const [added] = await Promise.all([
+        readUnassignedUsers(db, { board_id, id }, user_ids),
         user_ids.length > 0 && requireMembers(db, board_id, user_ids),
       ])
-      return { user_ids, card }
+      return { user_ids, added }
     },
-    async ({ db, board_id, params: { card_id: id }, at, emit }, { user_ids, card }) => {
-      if (!card) throw new Problem('card_not_found')
-      if (user_ids.length === 0) return card.json
-      const { json, added } = addAssignees(db, { board_id, id }, card, { user_ids, at })
+    async ({ db, board_id, params: { card_id: id }, at, emit }, { user_ids, added }) => {
+      if (!added) throw new Problem('card_not_found')
+      if (user_ids.length === 0) return requireCard(db, { board_id, id })
+      const key = { board_id, id }
+      // One batch: the card is read after its users are assigned.
+      const [, json] = await Promise.all([added.length > 0 && assignCard(db, key, added), touchCard(db, key, at)])
       emitAssignments(emit, json, { card_id: id }, { user_ids, added })
       return json
     },
@@ -158,10 +164,11 @@ export const cardHandlers = (trashDays: number): Handlers<typeof cardOperations>
     ({ db, board_id, params: { card_id, label_id } }) => readCardLabelling(db, { board_id, id: card_id }, label_id),
     async ({ db, board_id, params: { card_id, label_id }, at, emit }, read) => {
       if (!read) throw new Problem('card_not_found')
-      const { json, label, starts_rule } = read
+      const { label, is_labelled, starts_rule } = read
       if (label === null) throw new Problem('label_not_found')
-      const card = addCardLabel(db, { board_id, id: card_id }, { json, label }, { label_id, at })
-      if (!card) return json
+      const key = { board_id, id: card_id }
+      if (is_labelled) return requireCard(db, key)
+      const [, card] = await Promise.all([addCardLabel(db, key, label_id), touchCard(db, key, at)])
       const growth = { text_bytes: labelBytes(JSON.parse(label) as Label) }
       emit('card.labeled', card, { card_id, subject_id: label_id, growth, startsNoRule: !starts_rule })
       return card

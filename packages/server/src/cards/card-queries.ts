@@ -2,7 +2,6 @@ import type { Card, cardOperations } from '@lockstep/contract/cards'
 import type { Label } from '@lockstep/contract/labels'
 import type { JsonText } from '@lockstep/contract/operation'
 import type { Removal } from '@lockstep/contract/removal'
-import type { User } from '@lockstep/contract/users'
 import { sql } from 'kysely'
 import { attachmentsJson } from '../attachments/attachment-queries.ts'
 import { startsRule } from '../automations/automation-queries.ts'
@@ -10,16 +9,15 @@ import { checklistJson } from '../checklists/checklist-queries.ts'
 import { rankedLists } from '../core/ordering/placement.ts'
 import type { Growth } from '../core/quotas.ts'
 import {
-  deferredPatch,
   insertStatement,
   type NewFields,
+  patchStatement,
   type ResourceRow,
   rankSetter,
   readStatement,
 } from '../core/resource-statements.ts'
-import { type Db, type ResourceKey, statement, type Tx, wireTime } from '../database/database.ts'
+import { type Db, type ResourceKey, statement, wireTime } from '../database/database.ts'
 import { labelJson } from '../labels/label-queries.ts'
-import { appendElements, hasElement, type ListField, replaceFields } from '../platform/json-text.ts'
 import { userJson } from '../users/user-queries.ts'
 
 /** A card with its labels, assignees, checklists and attachments, of the row `card` of the table `cards`. */
@@ -38,7 +36,6 @@ export const cardJson = sql<Card>`(select row_to_json(fields) from (select
   card.number, card.due_on, card.comment_count) fields)`
 
 type CardRow = ResourceRow<Card>
-const asText = (card: Card) => JSON.stringify(card) as JsonText<Card>
 
 export const findCardRank = rankedLists('card')
 export const setCardRanks = rankSetter('card', cardJson)
@@ -50,15 +47,10 @@ interface NewCard extends ResourceKey {
   at: string
 }
 type CardFields = NewFields<typeof cardOperations.createCard>
-const insert = insertStatement<NewCard & CardFields>('card', undefined, ['number'])
-/** Inserts a card. Its JSON is built here, without a read, with the fields in the order of `cardJson`. */
-export function insertCard(tx: Tx, card: NewCard, fields: CardFields): JsonText<Card> {
-  const { id, column_id, rank, number, at } = card
-  const { due_on, ...texts } = fields
-  tx.defer(insert, { ...card, ...fields })
-  const empty = { labels: [], assignees: [], checklists: [], attachments: [] }
-  const times = { created_at: at, updated_at: at }
-  return asText({ id, column_id, ...texts, rank, ...empty, ...times, number, due_on, comment_count: 0 })
+const insert = insertStatement<NewCard & CardFields, Card>('card', cardJson, ['number'])
+export async function insertCard(db: Db, card: NewCard, fields: CardFields): Promise<JsonText<Card>> {
+  const [row] = await db.run(insert, { ...card, ...fields })
+  return (row as ResourceRow<Card>).json
 }
 
 const read = readStatement('card', cardJson, sql`and card.column_id is not null`)
@@ -66,6 +58,13 @@ const read = readStatement('card', cardJson, sql`and card.column_id is not null`
 export async function readCard(db: Db, key: ResourceKey): Promise<JsonText<Card> | undefined> {
   return (await db.run(read, key))[0]?.json
 }
+
+const exists = statement(
+  'card_exists',
+  (args: ResourceKey) => sql<object>`
+    select from cards where board_id = ${args.board_id} and id = ${args.id} and column_id is not null`,
+)
+export const hasCard = async (db: Db, key: ResourceKey) => (await db.run(exists, key)).length === 1
 
 interface CardState {
   column_id: string
@@ -84,7 +83,9 @@ export async function readCardState(db: Db, key: ResourceKey, user_id: string | 
 }
 
 /** The card after the change, and the growth of its text; undefined when nothing changes. */
-export const updateCard = deferredPatch<Card>('card', 'updated_at')
+export const updateCard = async (db: Db, key: ResourceKey, body: object, at: string) =>
+  (await db.run(patch, { ...key, changes: JSON.stringify(body), stamp: at }))[0]
+const patch = patchStatement('card', cardJson, { stamp: 'updated_at' })
 
 const remove = statement(
   'delete_card',
@@ -144,37 +145,16 @@ const move = statement(
     from_id: string
     column_id: string | null
     starts_rule: boolean
-    json: JsonText<Card>
   }>`
-    select card.column_id as from_id, target.id as column_id, ${cardJson}::text as json,
+    select card.column_id as from_id, target.id as column_id,
       ${startsRule('CARD_MOVED', sql`target.board_id`, sql`target.id`)} as starts_rule
     from cards card
     left join columns target on target.board_id = card.board_id and target.id = coalesce(${args.column_id}, card.column_id)
     where card.board_id = ${args.board_id} and card.id = ${args.id} and card.column_id is not null`,
 )
-/** A card with its current column and the target column; `column_id` is null when the board has no such column. */
+/** The current column of a card, and the target column; `column_id` is null when the board has no such column. */
 export async function readCardMove(db: Db, key: ResourceKey, column_id: string | null) {
   return (await db.run(move, { ...key, column_id }))[0]
-}
-
-const setRank = statement(
-  'set_card_rank',
-  (args: ResourceKey & { column_id: string; rank: number; at: string }, query) =>
-    query
-      .updateTable('cards')
-      .set({ column_id: args.column_id, rank: args.rank, updated_at: args.at })
-      .where('board_id', '=', args.board_id)
-      .where('id', '=', args.id),
-)
-/** Sets the column and rank of a card. Its new JSON is built from the old one, without a read. */
-export function setCardRank(
-  tx: Tx,
-  key: ResourceKey,
-  { card, at }: { card: JsonText<Card>; at: string },
-  target: Pick<Card, 'column_id' | 'rank'>,
-): JsonText<Card> {
-  tx.defer(setRank, { ...key, at, ...target })
-  return replaceFields(card, { ...target, updated_at: at })
 }
 
 const touch = statement(
@@ -190,17 +170,6 @@ export async function touchCards(db: Db, board_id: string, ids: string[], at: st
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-const touchOne = statement('touch_card', (args: ResourceKey & { at: string }, query) =>
-  query
-    .updateTable('cards')
-    .set({ updated_at: args.at })
-    .where('board_id', '=', args.board_id)
-    .where('id', '=', args.id),
-)
-const [LABELS, ASSIGNEES]: [ListField, ListField] = [
-  ['labels', 'assignees'],
-  ['assignees', 'checklists'],
-]
 /** Later than every element of the list, also if the clock was set back: the order of a list does not change. */
 const afterAll = (
   table: 'card_labels' | 'card_assignees',
@@ -218,40 +187,20 @@ const assign = statement(
     from unnest(${args.user_ids}::uuid[]) with ordinality added (user_id, nth)
     on conflict do nothing returning user_id`,
 )
+const readUnassigned = statement(
+  'read_unassigned',
+  (args: ResourceKey & { user_ids: string[] }) => sql<{ unassigned: string[] }>`
+    select array(select wanted.id::text from unnest(${args.user_ids}::uuid[]) with ordinality wanted (id, nth)
+      where not exists (select from card_assignees assignee where assignee.board_id = card.board_id
+        and assignee.card_id = card.id and assignee.user_id = wanted.id) order by wanted.nth) as unassigned
+    from cards card where card.board_id = ${args.board_id} and card.id = ${args.id} and card.column_id is not null`,
+)
+/** Those of the users who are not assigned to a card; undefined when the board has no such card. */
+export const readUnassignedUsers = async (db: Db, key: ResourceKey, user_ids: string[]) =>
+  (await db.run(readUnassigned, { ...key, user_ids }))[0]?.unassigned
 /** Assigns users. Returns those who were not assigned yet. */
 export const assignCard = async (db: Db, key: ResourceKey, user_ids: string[]): Promise<string[]> =>
   (await db.run(assign, { ...key, user_ids })).map(({ user_id }) => user_id)
-
-const readAssignment = statement(
-  'read_card_assignment',
-  (args: ResourceKey & { user_ids: string[] }) => sql<{ json: JsonText<Card>; people: JsonText<User>[] }>`
-    select ${cardJson}::text as json,
-      array(select ${userJson}::text from unnest(${args.user_ids}::uuid[]) with ordinality wanted (id, nth)
-        join users person on person.id = wanted.id order by wanted.nth) as people
-    from cards card where card.board_id = ${args.board_id} and card.id = ${args.id} and card.column_id is not null`,
-)
-/** A card, and the profiles of the users to assign in the same order. */
-export const readCardAssignment = async (db: Db, key: ResourceKey, user_ids: string[]) =>
-  (await db.run(readAssignment, { ...key, user_ids }))[0]
-
-/** Assigns users to a card that was read under the board lock. Returns it as it is then, and those who were not assigned yet. */
-export function addAssignees(
-  tx: Tx,
-  key: ResourceKey,
-  { json, people }: { json: JsonText<Card>; people: JsonText<User>[] },
-  { user_ids, at }: { user_ids: string[]; at: string },
-): { json: JsonText<Card>; added: string[] } {
-  const isNew = user_ids.map((id) => !hasElement(json, ASSIGNEES, id))
-  const added = user_ids.filter((_, i) => isNew[i])
-  if (added.length > 0) tx.defer(assign, { ...key, user_ids: added })
-  tx.defer(touchOne, { ...key, at })
-  const extended = appendElements(
-    json,
-    ASSIGNEES,
-    people.filter((_, i) => isNew[i]),
-  )
-  return { json: replaceFields(extended, { updated_at: at }), added }
-}
 
 const unassign = statement('unassign_card', (args: ResourceKey & { user_id: string }, query) =>
   query
@@ -280,16 +229,18 @@ export async function unassignFromBoard(db: Db, board_id: string, user_id: strin
 const readLabelling = statement(
   'read_card_labelling',
   (args: ResourceKey & { label_id: string }) => sql<{
-    json: JsonText<Card>
     label: JsonText<Label> | null
+    is_labelled: boolean
     starts_rule: boolean
   }>`
-    select ${cardJson}::text as json, case when label.id is not null then ${labelJson}::text end as label,
+    select exists (select from card_labels card_label where card_label.board_id = card.board_id
+        and card_label.card_id = card.id and card_label.label_id = ${args.label_id}) as is_labelled,
+      case when label.id is not null then ${labelJson}::text end as label,
       ${startsRule('LABEL_ADDED', sql`label.board_id`, sql`label.id`)} as starts_rule
     from cards card left join labels label on label.board_id = card.board_id and label.id = ${args.label_id}
     where card.board_id = ${args.board_id} and card.id = ${args.id} and card.column_id is not null`,
 )
-/** A card and a label of the board; `label` is null when the board has no such label. */
+/** Undefined when the board has no such card; `label` is null when it has no such label. */
 export const readCardLabelling = async (db: Db, key: ResourceKey, label_id: string) =>
   (await db.run(readLabelling, { ...key, label_id }))[0]
 
@@ -299,18 +250,8 @@ const addLabel = statement(
     insert into card_labels (board_id, card_id, label_id, added_at)
     values (${args.board_id}, ${args.id}, ${args.label_id}, ${afterAll('card_labels', 'added_at', args)})`,
 )
-/** Adds a label to a card that was read under the board lock. Returns it as it is then; undefined when it has the label already. */
-export function addCardLabel(
-  tx: Tx,
-  key: ResourceKey,
-  { json, label }: { json: JsonText<Card>; label: JsonText<Label> },
-  { label_id, at }: { label_id: string; at: string },
-): JsonText<Card> | undefined {
-  if (hasElement(json, LABELS, label_id)) return undefined
-  tx.defer(addLabel, { ...key, label_id })
-  tx.defer(touchOne, { ...key, at })
-  return replaceFields(appendElements(json, LABELS, [label]), { updated_at: at })
-}
+/** Adds a label that the card does not have. */
+export const addCardLabel = (db: Db, key: ResourceKey, label_id: string) => db.run(addLabel, { ...key, label_id })
 
 const removeLabel = statement('remove_card_label', (args: ResourceKey & { label_id: string }, query) =>
   query

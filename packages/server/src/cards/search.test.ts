@@ -239,7 +239,8 @@ describe('pages', () => {
       body: { title: 'Long' },
     })
     await service.sql.query(
-      `insert into cards select $1, gen_random_uuid(), $2, 'Long', null, n, now(), now() from generate_series(1, 201) n`,
+      `insert into cards (board_id, id, column_id, title, rank, number, created_at, updated_at)
+       select $1, gen_random_uuid(), $2, 'Long', n, 1000 + n, now(), now() from generate_series(1, 201) n`,
       [board.id, column.id],
     )
     expect(await find({ column: column.id })).toHaveLength(50)

@@ -16,7 +16,6 @@ import {
   readCardOfItem,
   readItem,
   readItemMove,
-  readItemOfCard,
   setItemRanks,
   unassignItem,
   updateItem,
@@ -38,13 +37,13 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   },
 
   updateItem: withPrefetch(
-    ({ db, board_id, params }) => readItemOfCard(db, { board_id, id: params.item_id }),
-    async ({ db, board_id, params: { item_id: id }, body, at, emit }, item) => {
-      if (!item) throw new Problem('item_not_found')
-      const changed = updateItem(db, { board_id, id }, item.json, body, at)
-      if (!changed) return item.json
+    ({ db, board_id, params }) => readCardOfItem(db, { board_id, id: params.item_id }),
+    async ({ db, board_id, params: { item_id: id }, body, emit }, card_id) => {
+      if (card_id === null) throw new Problem('item_not_found')
+      const changed = await updateItem(db, { board_id, id }, body)
+      if (!changed) return requireItem(db, { board_id, id })
       const { json, text_bytes } = changed
-      emit('checklist_item.updated', json, { card_id: item.card_id, growth: { text_bytes } })
+      emit('checklist_item.updated', json, { card_id, growth: { text_bytes } })
       return json
     },
   ),

@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import { rankedLists } from '../core/ordering/placement.ts'
 import type { Growth } from '../core/quotas.ts'
 import {
-  deferredPatch,
   insertStatement,
+  patchStatement,
   type ResourceRow,
   rankSetter,
   readStatement,
@@ -47,9 +47,10 @@ const readCard = statement(
   'read_card_of_item',
   (args: ResourceKey) => sql<{ card_id: string }>`
     select checklist.card_id from checklist_items item ${joinChecklist}
+    join cards card on card.board_id = checklist.board_id and card.id = checklist.card_id and card.column_id is not null
     where item.board_id = ${args.board_id} and item.id = ${args.id}`,
 )
-/** The card of an item; null when the board has no such item. */
+/** The card of an item; null when the board has no such item, or when its card was archived or deleted. */
 export const readCardOfItem = async (db: Db, key: ResourceKey): Promise<string | null> =>
   (await db.run(readCard, key))[0]?.card_id ?? null
 
@@ -65,19 +66,10 @@ const readAll = statement(
 export const readItems = (db: Db, board_id: string, ids: string[]): Promise<ItemOfCard[]> =>
   db.run(readAll, { board_id, ids })
 
-const readOfCard = statement(
-  'read_item_of_card',
-  (args: ResourceKey) => sql<ItemOfCard>`
-    select item.id, checklist.card_id, ${itemJson}::text as json from checklist_items item ${joinChecklist}
-    join cards card on card.board_id = checklist.board_id and card.id = checklist.card_id and card.column_id is not null
-    where item.board_id = ${args.board_id} and item.id = ${args.id}`,
-)
-/** An item and its card. Undefined when the board has no such item, or when its card was archived or deleted. */
-export const readItemOfCard = async (db: Db, key: ResourceKey): Promise<ItemOfCard | undefined> =>
-  (await db.run(readOfCard, key))[0]
-
 /** The item after the change, and the growth of its text; undefined when nothing changes. */
-export const updateItem = deferredPatch<ChecklistItem>('item')
+export const updateItem = async (db: Db, key: ResourceKey, body: object) =>
+  (await db.run(patch, { ...key, changes: JSON.stringify(body), stamp: null }))[0]
+const patch = patchStatement('item', itemJson)
 
 const remove = statement(
   'delete_item',

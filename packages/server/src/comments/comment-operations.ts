@@ -11,7 +11,7 @@ import {
   insertComment,
   listComments,
   readComment,
-  readNewComment,
+  readCommentCount,
   updateComment,
   withCount,
 } from './comment-queries.ts'
@@ -20,16 +20,15 @@ const textBytes = textBytesOf('comment')
 
 export const commentHandlers: Handlers<typeof commentOperations> = {
   createComment: withPrefetch(
-    ({ db, board_id, params: { card_id }, user_id, body: { body } }) =>
-      readNewComment(db, { board_id, card_id, author_id: user_id, mention_ids: counted(mentionedIds(body)) }),
-    async ({ db, board_id, params: { card_id }, newId, body: { body }, caller, at, emit }, read) => {
-      if (!read) throw new Problem('card_not_found')
+    ({ db, board_id, params: { card_id } }) => readCommentCount(db, board_id, card_id),
+    async ({ db, board_id, params: { card_id }, newId, body: { body }, caller, at, emit }, comment_count) => {
+      if (comment_count === undefined) throw new Problem('card_not_found')
       const mention_ids = mentionedIds(body)
       const comment = { board_id, id: newId, card_id, author_id: caller.id, body, mention_ids, at }
-      const json = insertComment(db, comment, read)
+      const json = await insertComment(db, comment)
       const notifies = mentionsIn(card_id, newId, counted(mention_ids))
       const growth = { text_bytes: textBytes(comment) }
-      emit('comment.created', withCount(json, read.comment_count + 1), { card_id, growth, notifies })
+      emit('comment.created', withCount(json, comment_count + 1), { card_id, growth, notifies })
       return json
     },
   ),

@@ -4,7 +4,7 @@ import type { User } from '@lockstep/contract/users'
 import { type RawBuilder, sql } from 'kysely'
 import { PERSON_BYTES } from '../core/quotas.ts'
 import { insertStatement, readStatement } from '../core/resource-statements.ts'
-import { type Db, type JsonRow, type ResourceKey, statement, type Tx, wireTime } from '../database/database.ts'
+import { type Db, type JsonRow, type ResourceKey, statement, wireTime } from '../database/database.ts'
 import { isEarlier, type ListedRow, type Page, timeCursor } from '../database/keyset.ts'
 import { userJson } from '../users/user-queries.ts'
 
@@ -34,33 +34,21 @@ interface NewComment extends ResourceKey {
   mention_ids: string[]
   at: string
 }
-/** What a new comment shows besides its text. */
-interface CommentPeople {
-  author: JsonText<User>
-  mentions: JsonText<User[]>
-}
-const readNew = statement(
-  'read_new_comment',
-  (args: Pick<NewComment, 'board_id' | 'card_id' | 'author_id' | 'mention_ids'>) => sql<
-    CommentPeople & { comment_count: number }
-  >`
-    select card.comment_count, ${authorJson(sql`${args.author_id}::uuid`)}::text as author,
-      ${mentionsJson(sql`${args.mention_ids}::uuid[]`, sql`card.board_id`)}::text as mentions
-    from cards card where card.board_id = ${args.board_id} and card.id = ${args.card_id} and card.column_id is not null`,
+const countOf = statement(
+  'count_comments_of_card',
+  (args: { board_id: string; card_id: string }) => sql<{ comment_count: number }>`
+    select comment_count from cards where board_id = ${args.board_id} and id = ${args.card_id} and column_id is not null`,
 )
-/** The number of comments of a card, the author of a new one, and the members whom it mentions. */
-export const readNewComment = async (
-  db: Db,
-  comment: Pick<NewComment, 'board_id' | 'card_id' | 'author_id' | 'mention_ids'>,
-) => (await db.run(readNew, comment))[0]
+/** The number of comments of a card; undefined when the board has no such card. */
+export const readCommentCount = async (db: Db, board_id: string, card_id: string) =>
+  (await db.run(countOf, { board_id, card_id }))[0]?.comment_count
 
-const insert = insertStatement<NewComment>('comment', undefined, ['author_id', 'mention_ids'])
-/** Inserts a comment and counts it on its card. Its JSON is built here, without a read, with the fields in the order of `commentJson`. */
-export function insertComment(tx: Tx, comment: NewComment, { author, mentions }: CommentPeople): JsonText<Comment> {
-  const { board_id, id, card_id, body, at } = comment
-  tx.defer(count, { board_id, card_id })
-  tx.defer(insert, comment)
-  return `{"id":"${id}","card_id":"${card_id}","author":${author},"body":${JSON.stringify(body)},"mentions":${mentions},"created_at":"${at}","edited_at":null}` as JsonText<Comment>
+const insert = insertStatement<NewComment, Comment>('comment', commentJson, ['author_id', 'mention_ids'])
+/** Inserts a comment and counts it on its card. */
+export async function insertComment(db: Db, comment: NewComment): Promise<JsonText<Comment>> {
+  const { board_id, card_id } = comment
+  const [, [row]] = await Promise.all([db.run(count, { board_id, card_id }), db.run(insert, comment)])
+  return (row as JsonRow<Comment>).json
 }
 
 const read = readStatement('comment', commentJson)

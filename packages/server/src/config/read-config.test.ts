@@ -67,7 +67,6 @@ describe('production', () => {
     expect(inProduction({ JWT_SECRET })).toMatchObject({ IS_PRODUCTION: true, CORS_ORIGINS: [] })
     expect(inProduction({ JWT_SECRET })).toMatchObject({ PASSWORD_MIN_LENGTH: 8, REFUSE_COMMON_PASSWORDS: 'on' })
     expect(inProduction()).toMatchObject({
-      FAIR_SHARES: 'on',
       USER_SEARCH: 'limited',
       MAX_USER_SEARCHES_PER_MINUTE: 30,
       MAX_USER_SEARCHES_PER_DAY: 500,
@@ -89,11 +88,52 @@ describe('production', () => {
     ['the wildcard', { CORS_ORIGINS: '*' }, /^CORS_ORIGINS is the wildcard/],
     ['an encryption key of few characters', { ENCRYPTION_KEY: `${'A'.repeat(43)}=` }, /^ENCRYPTION_KEY repeats a few/],
     ['links over http', { PUBLIC_URL: 'http://boards.example' }, /^PUBLIC_URL is not https/],
+    [
+      'PostgreSQL without TLS',
+      { DATABASE_URL: 'postgres://db.internal/a' },
+      /^DATABASE_URL reaches PostgreSQL at db\.internal:5432 without verified TLS: add sslmode=verify-full, or STORE_TLS=optional/,
+    ],
+    [
+      'PostgreSQL without TLS by choice',
+      { DATABASE_URL: 'postgres://db.internal/a?sslmode=disable' },
+      /^DATABASE_URL reaches/,
+    ],
+    ['PostgreSQL unverified', { DATABASE_URL: 'postgres://db.internal/a?sslmode=no-verify' }, /^DATABASE_URL reaches/],
+    [
+      'Redis without TLS',
+      { REDIS_URL: 'redis://10.1.2.3' },
+      /^REDIS_URL reaches Redis on another machine without TLS: use rediss:\/\/, or/,
+    ],
+    ['a cluster without TLS', { REDIS_URL: 'redis://127.0.0.1,redis://10.1.2.3' }, /^REDIS_URL reaches Redis/],
     ['the wildcard among others', { CORS_ORIGINS: 'https://a.example, *' }, /^CORS_ORIGINS is the wildcard/],
-  ])('[RUN-1] [CONF-3] [V39] rejects %s with a message that names the setting', (_, settings, sentence) => {
+  ])('[RUN-1] [RUN-16] [CONF-3] [V39] rejects %s with a message that names the setting', (_, settings, sentence) => {
     const said = refusal(() => readSettings({ ENVIRONMENT: 'production', JWT_SECRET: SECRET, ...settings }))
     expect(said).toMatch(sentence)
     expect(said).not.toContain(MARK)
+  })
+
+  test.each([
+    { DATABASE_URL: 'postgres://db.internal/a?sslmode=verify-full', REDIS_URL: 'rediss://redis.internal' },
+    { DATABASE_URL: 'postgres://db.internal/a?sslmode=require', REDIS_URL: '' },
+    { DATABASE_URL: 'postgres://127.0.0.1/a', REDIS_URL: 'redis://[::1]:6379' },
+    { DATABASE_URL: 'postgres://localhost/a', REDIS_URL: 'redis://localhost' },
+    { DATABASE_URL: 'postgres://lockstep@%2Frun%2Fpostgresql/a' },
+    { DATABASE_URL: 'postgres:///a?host=/run/postgresql' },
+    { DATABASE_URL: 'postgres://db.internal/a', REDIS_URL: 'redis://redis.internal', STORE_TLS: 'optional' },
+  ])('[RUN-16] accepts stores with verified TLS, on this machine, or as STORE_TLS allows: %j', (settings) => {
+    expect(inProduction(settings)).toMatchObject(settings)
+  })
+
+  test.each([
+    ['postgres://a/b?sslmode=prefer', 'DATABASE_URL has an unknown sslmode: write verify-full, or disable.'],
+    ['postgres://a/b?sslmode=allow', 'DATABASE_URL has an unknown sslmode: write verify-full, or disable.'],
+    ['postgres://a/b?ssl=true', 'DATABASE_URL has the parameter ssl: write sslmode=verify-full instead.'],
+    [
+      'postgres://a/b?sslmode=verify-full&sslrootcert=/nowhere',
+      'DATABASE_URL names a file as sslrootcert that cannot be read (ENOENT).',
+    ],
+  ])('[RUN-16] rejects %s, in development too', (DATABASE_URL, sentence) => {
+    expect(refusal(() => readSettings({ DATABASE_URL }))).toBe(sentence)
   })
 
   test('[RUN-1] [V39] the process exits with status 1 and the message, and does nothing else', async () => {
@@ -252,6 +292,8 @@ describe('a setting of the wrong form', () => {
     ['DATABASE_POOL_SIZE', '0'],
     ['MIGRATE_ON_START', 'yes'],
     ['REDIS_URL', 'nonsense'],
+    ['REDIS_URL', 'redis://a,rediss://b'],
+    ['STORE_TLS', 'off'],
     ['JWT_SECRET', ''],
     ['JWT_ALGORITHM', 'none'],
     ['JWT_ALGORITHM', 'RS256'],

@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { ErrorObject } from 'ajv'
 import { envSchema } from 'env-schema'
-import { isNetwork } from '../platform/networks.ts'
+import { BadConnectionUrl, connectionConfig, partsOf } from '../database/connection.ts'
+import { isLoopback, isNetwork } from '../platform/networks.ts'
+import { isPrivateRedis } from '../platform/redis.ts'
 import { describeInvalid, findMisspelt } from './describe-invalid.ts'
 import { derivedSettings, PLACEHOLDER_SECRET, SECRETS, Settings, type SettingValues } from './settings.ts'
 
 /** Enough requests to keep every database connection busy, and few enough for short queues. */
-const REQUESTS_PER_CONNECTION = 8
+const REQUESTS_PER_CONNECTION = 2
 
 /** The validated settings under their own names, with derived defaults. */
 export interface ResolvedSettings
@@ -17,17 +19,17 @@ export interface ResolvedSettings
     | 'LOG_FORMAT'
     | 'PASSWORD_REQUIRES'
     | 'RATE_LIMITS'
-    | 'FAIR_SHARES'
     | 'QUOTAS'
     | 'REFUSE_COMMON_PASSWORDS'
     | 'USER_SEARCH'
+    | 'STORE_TLS'
     | 'WEBHOOK_HTTP'
     | 'WEBHOOK_ALLOWED_NETWORKS'
     | 'WEBHOOK_ALLOWED_HOSTS'
   > {
   IS_PRODUCTION: boolean
+  STORE_TLS: 'required' | 'optional'
   RATE_LIMITS: 'on' | 'off'
-  FAIR_SHARES: 'on' | 'off'
   QUOTAS: 'on' | 'off'
   REFUSE_COMMON_PASSWORDS: 'on' | 'off'
   USER_SEARCH: 'open' | 'limited'
@@ -73,9 +75,9 @@ export function readSettings(environment: Environment, { signsTokens = true }: R
     ...values,
     IS_PRODUCTION,
     MAX_REQUESTS_AT_ONCE: values.MAX_REQUESTS_AT_ONCE ?? values.DATABASE_POOL_SIZE * REQUESTS_PER_CONNECTION,
+    STORE_TLS: values.STORE_TLS ?? (IS_PRODUCTION ? 'required' : 'optional'),
     RATE_LIMITS: values.RATE_LIMITS ?? (IS_PRODUCTION ? 'on' : 'off'),
     USER_SEARCH: values.USER_SEARCH ?? (IS_PRODUCTION ? 'limited' : 'open'),
-    FAIR_SHARES: values.FAIR_SHARES ?? (IS_PRODUCTION ? 'on' : 'off'),
     QUOTAS: values.QUOTAS ?? (IS_PRODUCTION ? 'on' : 'off'),
     LOG_FORMAT: values.LOG_FORMAT ?? (!IS_PRODUCTION && process.stdout.isTTY ? 'pretty' : 'json'),
     PASSWORD_MIN_LENGTH: values.PASSWORD_MIN_LENGTH ?? (IS_PRODUCTION ? 8 : 1),
@@ -93,6 +95,7 @@ export function readSettings(environment: Environment, { signsTokens = true }: R
     throw new BadSetting('PASSWORD_MIN_LENGTH is greater than PASSWORD_MAX_LENGTH: no password could satisfy both.')
   }
   requireUrls(settings)
+  if (settings.STORE_TLS === 'required') requireStoreTls(settings)
   requirePublicUrl(settings)
   if (settings.JWT_SECRET_PREVIOUS === settings.JWT_SECRET)
     throw new BadSetting('JWT_SECRET_PREVIOUS is the same as JWT_SECRET: leave it out, or set the previous secret.')
@@ -130,6 +133,26 @@ function requireUrls({ DATABASE_URL, REDIS_URL }: ResolvedSettings) {
   if (!URL.canParse(DATABASE_URL)) throw new BadSetting('DATABASE_URL is not a valid URL.')
   if (!list(REDIS_URL).every((address) => URL.canParse(address)))
     throw new BadSetting('REDIS_URL must be a valid URL, or several separated by commas.')
+  if (new Set(list(REDIS_URL).map((address) => new URL(address).protocol)).size > 1)
+    throw new BadSetting('REDIS_URL must begin all addresses with redis://, or all with rediss://.')
+  try {
+    connectionConfig(DATABASE_URL)
+  } catch (error) {
+    if (!(error instanceof BadConnectionUrl)) throw error
+    throw new BadSetting(`DATABASE_URL ${error.message}`)
+  }
+}
+
+/** On another machine, a store without verified TLS could be read and imitated by anyone on the network in between. */
+function requireStoreTls({ DATABASE_URL, REDIS_URL }: ResolvedSettings) {
+  const otherwise = 'or STORE_TLS=optional if nobody else is on the network in between.'
+  const { address, isPrivate } = partsOf(DATABASE_URL)
+  if (!isPrivate)
+    throw unsafe(
+      `DATABASE_URL reaches PostgreSQL at ${address} without verified TLS: add sslmode=verify-full, ${otherwise}`,
+    )
+  if (REDIS_URL !== '' && !isPrivateRedis(REDIS_URL))
+    throw unsafe(`REDIS_URL reaches Redis on another machine without TLS: use rediss://, ${otherwise}`)
 }
 
 /** Links contain secrets, so they must not lead over an unencrypted network. */
@@ -138,8 +161,7 @@ function requirePublicUrl({ PUBLIC_URL, IS_PRODUCTION }: ResolvedSettings) {
   const url = isOrigin(PUBLIC_URL) ? new URL(PUBLIC_URL) : undefined
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
     throw new BadSetting('PUBLIC_URL must be an address without a path, such as https://boards.example.com.')
-  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
-  if (IS_PRODUCTION && url.protocol === 'http:' && !isLoopback) throw unsafe('PUBLIC_URL is not https.')
+  if (IS_PRODUCTION && url.protocol === 'http:' && !isLoopback(url.hostname)) throw unsafe('PUBLIC_URL is not https.')
 }
 
 function requireWebhookSettings(settings: ResolvedSettings) {
@@ -204,18 +226,15 @@ const list = (text: string) => text.split(',').flatMap((part) => part.trim() || 
 export type Config = ReturnType<typeof nest>
 
 function nest(settings: ResolvedSettings) {
-  const isFair = settings.FAIR_SHARES === 'on'
+  const isLimited = settings.RATE_LIMITS === 'on'
   return {
     isProduction: settings.IS_PRODUCTION,
-    isFair,
     http: {
       host: settings.HOST,
       port: settings.PORT,
       trustedHops: settings.TRUST_PROXY,
       corsOrigins: settings.CORS_ORIGINS,
       maxConcurrentRequests: settings.MAX_REQUESTS_AT_ONCE,
-      maxConcurrentUploads: settings.MAX_UPLOADS_AT_ONCE,
-      maxUnreadResponseBytes: settings.MAX_UNREAD_RESPONSE_BYTES,
       unreadySeconds: settings.UNREADY_SECONDS,
       hasAdminApi: settings.ADMIN_API === 'on',
       hasApiDocs: settings.API_DOCS === 'on',
@@ -249,27 +268,29 @@ function nest(settings: ResolvedSettings) {
       rejectsCommon: settings.REFUSE_COMMON_PASSWORDS === 'on',
     },
     /** Undefined when rate limits are off. */
-    rateLimits:
-      settings.RATE_LIMITS === 'off'
-        ? undefined
-        : {
-            login: settings.MAX_LOGINS_PER_MINUTE,
-            failed_login: settings.MAX_FAILED_LOGINS,
-            failed_login_address: settings.MAX_FAILED_LOGINS_PER_ADDRESS,
-            wrong_password: settings.MAX_FAILED_LOGINS,
-            registration: settings.MAX_REGISTRATIONS_PER_HOUR,
-            bad_payload: settings.MAX_BAD_PAYLOADS_PER_MINUTE,
-            invalid_link: settings.MAX_INVALID_LINKS,
-            request: settings.MAX_REQUESTS_PER_MINUTE,
-            request_address: settings.MAX_REQUESTS_PER_MINUTE_PER_ADDRESS,
-            upgrade: settings.MAX_UPGRADES_PER_MINUTE,
-            search: settings.MAX_USER_SEARCHES_PER_MINUTE,
-            search_day: settings.MAX_USER_SEARCHES_PER_DAY,
-            new_token: settings.MAX_NEW_TOKENS_PER_HOUR,
-            unknown_token: settings.MAX_UNKNOWN_TOKENS_PER_MINUTE,
-            webhook_change: settings.MAX_WEBHOOK_CHANGES_PER_HOUR,
-            webhook_test: settings.MAX_WEBHOOK_TESTS_PER_MINUTE,
-          },
+    rateLimits: !isLimited
+      ? undefined
+      : {
+          login: settings.MAX_LOGINS_PER_MINUTE,
+          failed_login: settings.MAX_FAILED_LOGINS,
+          failed_login_address: settings.MAX_FAILED_LOGINS_PER_ADDRESS,
+          wrong_password: settings.MAX_FAILED_LOGINS,
+          registration: settings.MAX_REGISTRATIONS_PER_HOUR,
+          bad_payload: settings.MAX_BAD_PAYLOADS_PER_MINUTE,
+          invalid_link: settings.MAX_INVALID_LINKS,
+          request: settings.MAX_REQUESTS_PER_MINUTE,
+          request_address: settings.MAX_REQUESTS_PER_MINUTE_PER_ADDRESS,
+          upgrade: settings.MAX_UPGRADES_PER_MINUTE,
+          search: settings.MAX_USER_SEARCHES_PER_MINUTE,
+          search_day: settings.MAX_USER_SEARCHES_PER_DAY,
+          new_token: settings.MAX_NEW_TOKENS_PER_HOUR,
+          unknown_token: settings.MAX_UNKNOWN_TOKENS_PER_MINUTE,
+          new_member: settings.MAX_NEW_MEMBERS_PER_HOUR,
+          same_member: settings.MAX_ADDITIONS_OF_ONE_USER_PER_DAY,
+          token_member_change: settings.MAX_TOKEN_MEMBER_CHANGES_PER_HOUR,
+          webhook_change: settings.MAX_WEBHOOK_CHANGES_PER_HOUR,
+          webhook_test: settings.MAX_WEBHOOK_TESTS_PER_MINUTE,
+        },
     quotas: {
       isOn: settings.QUOTAS === 'on',
       boardTextBytes: settings.MAX_BOARD_TEXT_BYTES,
@@ -286,13 +307,12 @@ function nest(settings: ResolvedSettings) {
     },
     files: {
       maxBytes: settings.MAX_ATTACHMENT_BYTES,
-      minBytesPerSecond: isFair ? settings.MIN_UPLOAD_BYTES_PER_SECOND : 0,
     },
     sockets: {
       max: settings.MAX_SOCKETS,
       drainSeconds: settings.DRAIN_SECONDS,
-      /** Undefined when fair shares are off. */
-      shares: isFair
+      /** Undefined when rate limits are off. */
+      shares: isLimited
         ? {
             user: settings.MAX_SOCKETS_PER_USER,
             userAndBoard: settings.MAX_SOCKETS_PER_USER_AND_BOARD,

@@ -17,7 +17,7 @@ export const Settings = Type.Object({
     default: 'postgres://postgres:postgres@127.0.0.1:5432/lockstep',
     pattern: '^postgres(ql)?://',
     description:
-      'PostgreSQL 15 or newer, or [pgbouncer](deploying.md#pgbouncer) 1.21 or newer in front of it. In development a missing database is created.',
+      'PostgreSQL 15 or newer, or [pgbouncer](deploying.md#pgbouncer) 1.21 or newer in front of it. With `sslmode=verify-full`, [TLS](deploying.md#tls-to-the-stores). In development a missing database is created.',
   }),
   DATABASE_POOL_SIZE: Type.Integer({
     default: 10,
@@ -35,7 +35,11 @@ export const Settings = Type.Object({
     default: 'redis://127.0.0.1:6379',
     pattern: '^(rediss?://[^,]+(,(?=r)|$))*$',
     description:
-      'Redis distributes events between instances and counts rate limits. Several URLs, separated by commas, are a cluster. Empty: a single instance without Redis.',
+      'Redis distributes events between instances and counts rate limits. Several URLs, separated by commas, are a cluster. With `rediss://`, [TLS](deploying.md#tls-to-the-stores). Empty: a single instance without Redis.',
+  }),
+  STORE_TLS: Type.Enum(['required', 'optional'], {
+    description:
+      'Whether connections to PostgreSQL and Redis on other machines must use [verified TLS](deploying.md#tls-to-the-stores). Default: `optional` in development, `required` in production. Connections within this machine need none.',
   }),
   JWT_SECRET: Type.String({
     default: PLACEHOLDER_SECRET,
@@ -89,7 +93,7 @@ export const Settings = Type.Object({
   }),
   USER_SEARCH: Type.Enum(['open', 'limited'], {
     description:
-      '`open`: a search matches a part of any e-mail address. `limited`: it matches only a full address, or a part of it for members of common boards. Default: `open` in development, `limited` in production.',
+      '`open`: a search matches a part of any e-mail address. `limited`: it matches only a full address, or a part of it for members of common boards, and lists only these without a text. Default: `open` in development, `limited` in production.',
   }),
   ADMIN_API: Type.Enum(['on', 'off'], {
     default: 'off',
@@ -135,29 +139,7 @@ export const Settings = Type.Object({
   MAX_REQUESTS_AT_ONCE: Type.Integer({
     minimum: 1,
     description:
-      'Maximum number of concurrent requests. More requests wait briefly, and get 503 if no slot becomes free. Default: eight per connection to PostgreSQL.',
-  }),
-  FAIR_SHARES: Type.Enum(['on', 'off'], {
-    description:
-      'Whether users and addresses are limited to a fair share. Queues (requests, connections to PostgreSQL, lists and searches, new sockets) are served fairly. Of other resources (open requests, bodies without a credential, TCP connections, uploads, unread responses), each user or address gets a share once half is in use. Sockets have fixed limits; large results, large changes, files and new TCP connections have fixed rates. Default: `off` in development, `on` in production.',
-  }),
-  MAX_UPLOADS_AT_ONCE: Type.Integer({
-    default: 64,
-    minimum: 2,
-    description:
-      'Maximum number of concurrent uploads; more get 503. Once half are in use, a user may have a sixteenth, and all users of an address together a quarter. With `FAIR_SHARES`.',
-  }),
-  MIN_UPLOAD_BYTES_PER_SECOND: Type.Integer({
-    default: 1_638,
-    minimum: 0,
-    description:
-      'Minimum rate of an upload, measured over 10 seconds of waiting for the client; a slower upload gets 408. With `FAIR_SHARES`.',
-  }),
-  MAX_UNREAD_RESPONSE_BYTES: Type.Integer({
-    default: 134_217_728,
-    minimum: 1_048_576,
-    description:
-      'Maximum memory of large responses that clients have not read yet; more get 503. Once half is in use, a user may have an eighth, and all users of an address together half. With `FAIR_SHARES`.',
+      'Maximum number of concurrent requests. More requests wait briefly, and get 503 if no slot becomes free. Default: two per connection to PostgreSQL. With `RATE_LIMITS`, a quarter of them for one user, or for one address without a login.',
   }),
   BOARD_WAIT_MS: Type.Integer({
     default: 5_000,
@@ -174,22 +156,22 @@ export const Settings = Type.Object({
     default: 200,
     minimum: 1,
     description:
-      'Maximum number of WebSocket connections of one user per instance; more are closed with 1013. With `FAIR_SHARES`.',
+      'Maximum number of WebSocket connections of one user per instance; more are closed with 1013. With `RATE_LIMITS`.',
   }),
   MAX_SOCKETS_PER_USER_AND_BOARD: Type.Integer({
     default: 20,
     minimum: 1,
-    description: 'Maximum number of WebSocket connections of one user to one board, per instance. With `FAIR_SHARES`.',
+    description: 'Maximum number of WebSocket connections of one user to one board, per instance. With `RATE_LIMITS`.',
   }),
   MAX_SOCKETS_PER_ADDRESS: Type.Integer({
     default: 2_000,
     minimum: 1,
     description:
-      'Maximum number of WebSocket connections of one address per instance; more are closed with 1013. With `FAIR_SHARES`.',
+      'Maximum number of WebSocket connections of one address per instance; more are closed with 1013. With `RATE_LIMITS`.',
   }),
   RATE_LIMITS: Type.Enum(['on', 'off'], {
     description:
-      'Whether the rate limits below apply. They are counted in Redis for all instances together; without Redis, by each instance. Default: `off` in development, `on` in production.',
+      'Whether the rate limits below apply, and the shares of one user or address in requests, sockets and bytes. Rates are counted in Redis for all instances together, without Redis by each instance; shares by each instance. Default: `off` in development, `on` in production.',
   }),
   MAX_LOGINS_PER_MINUTE: Type.Integer({
     default: 20,
@@ -251,6 +233,23 @@ export const Settings = Type.Object({
     default: 60,
     minimum: 1,
     description: 'Access tokens that one user creates in an hour. Each is recorded in the audit log forever.',
+  }),
+  MAX_NEW_MEMBERS_PER_HOUR: Type.Integer({
+    default: 60,
+    minimum: 1,
+    description: 'Members that one user adds to boards; then 429. Users who join with an invitation link do not count.',
+  }),
+  MAX_ADDITIONS_OF_ONE_USER_PER_DAY: Type.Integer({
+    default: 20,
+    minimum: 1,
+    description:
+      'How often one user adds the same other user to boards in 24 hours, again after leaving included; then 429.',
+  }),
+  MAX_TOKEN_MEMBER_CHANGES_PER_HOUR: Type.Integer({
+    default: 600,
+    minimum: 1,
+    description:
+      'Changes of members by one user with access tokens; then 429. Each is recorded in the audit log forever.',
   }),
   MAX_WEBHOOK_CHANGES_PER_HOUR: Type.Integer({
     default: 600,
@@ -339,7 +338,7 @@ export const Settings = Type.Object({
     default: '',
     pattern: KEY_PATTERN,
     description:
-      'Encrypts the secrets of webhooks in the database: 32 random bytes in base64, such as from `openssl rand -base64 32`. Empty: webhooks are off. Keep it apart from backups of the database; without it, these secrets are lost.',
+      'Encrypts the secrets of webhooks in the database: 32 random bytes in base64, such as from `openssl rand -base64 32`. Empty: webhooks are off. Keep a copy of it, [apart from backups](deploying.md#backup-and-restore) of the database; without it, these secrets are lost.',
   }),
   ENCRYPTION_KEY_PREVIOUS: Type.String({
     default: '',
@@ -426,8 +425,8 @@ export const derivedSettings = new Set([
   'REFUSE_COMMON_PASSWORDS',
   'CORS_ORIGINS',
   'RATE_LIMITS',
-  'FAIR_SHARES',
   'QUOTAS',
+  'STORE_TLS',
   'USER_SEARCH',
   'LOG_FORMAT',
   'MAX_REQUESTS_AT_ONCE',

@@ -118,7 +118,7 @@ test('[ACCESS-8] [REQ-3] an invalid payload of a member is 422 and changes nothi
   await rename()
 })
 
-test('[WRITE-9] the response and the event of a write whose JSON the service builds equal a later read, byte for byte', async () => {
+test('[WRITE-9] the response and the event of a write equal a later read, byte for byte', async () => {
   const { id: board_id, columns, owner, member } = board
   const [from, to] = columns.map(({ id }) => id) as [string, string]
   const odd = '"title":"x","\\\\/\b\f\n\r\t\u0001\u001f\u007f\u2028é😀],"assignees":['

@@ -12,6 +12,7 @@ import { NO_USAGE, type Usage, usageColumns } from './quotas.ts'
 
 /** The access token of a request. */
 export interface CallerToken {
+  name: string
   scope: Scope
   /** The only board that it gives access to; null: all boards of its user. */
   board_id: string | null
@@ -138,7 +139,7 @@ const sessionAccess = (name: string, target: RawBuilder<unknown>, more: RawBuild
       where caller.id = ${args.user_id}`,
   )
 
-const tokenColumn = sql`json_build_object('scope', token.scope, 'board_id', token.board_id,
+const tokenColumn = sql`json_build_object('name', token.name, 'scope', token.scope, 'board_id', token.board_id,
           'expires_at', ceil(extract(epoch from token.expires_at))::int8) as token`
 const isValidToken = (args: { token_id: string }) =>
   sql`token.id = ${args.token_id} and (token.expires_at is null or token.expires_at > clock_timestamp())`
@@ -377,7 +378,10 @@ export async function createBoardStream(tx: Db, board_id: string, caller: Caller
   }
 }
 
-/** The authorization decision. The only function that decides who may access a board, for every request and every socket. */
+/**
+ * The authorization decision for every request, and for a socket when it opens. `findRevokedConnections` repeats it in SQL for
+ * open sockets: change both.
+ */
 function authorizeBoard(
   { access, selfId, invitationHash, isChange }: AccessRequest,
   caller: Caller,

@@ -1,7 +1,6 @@
 import type { EventKind } from '@lockstep/contract'
 import { sql } from 'kysely'
-import { type Database, type Db, statement, type Tx } from '../database/database.ts'
-import type { KeyedQueue } from '../platform/keyed-queue.ts'
+import { type Database, type Db, statement } from '../database/database.ts'
 import { Problem } from '../platform/problem.ts'
 import type { ReleasableSlot } from '../platform/slot.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -14,9 +13,10 @@ import {
   lockAndCheckAccess,
   lockBoardAsSystem,
 } from './authorize.ts'
-import type { ChangeCost } from './change-pacer.ts'
+import type { ChangeQueue } from './change-queue.ts'
 import {
   type BoardStream,
+  type ChangeCost,
   type CommittedChange,
   collectEvents,
   type Emit,
@@ -65,10 +65,16 @@ export type Reaction = (change: {
   log: Pick<Log, 'warn'>
 }) => Promise<string | undefined>
 
+/**
+ * Adds a check that runs when everything else has succeeded, quotas included. If it finds a problem, nothing of the change remains.
+ * For rate limits that count changes, not attempts.
+ */
+export type BeforeCommit = (check: () => Promise<Problem | undefined>) => void
+
 /** What changes depend on. */
 export interface CoreServices {
   database: Database
-  boardQueue: KeyedQueue
+  boardQueue: ChangeQueue
   quotas: Quotas
   /** Publishes the events to the sockets. Never awaited: the log is the source of truth, and a missed message is read from it. */
   announce: (committed: CommittedChange) => void
@@ -89,6 +95,8 @@ export interface BoardChange {
   slot?: ReleasableSlot | undefined
   /** Where the change counts what it costs. */
   cost: ChangeCost
+  /** Called when it is the turn of this change. It may reject it. */
+  onTurn?: () => void
   /** Called when COMMIT is sent: until then it is certain that nothing was committed. */
   onCommit?: (() => void) | undefined
   /**
@@ -97,11 +105,12 @@ export interface BoardChange {
    */
   prefetch?: (tx: Db) => Promise<unknown>
   handle: (change: {
-    tx: Tx
+    tx: Db
     grant: BoardGrant
     emit: Emit<EventKind>
     /** Counts what the change does without an event. */
     grow: (growth: Growth) => void
+    beforeCommit: BeforeCommit
     prefetched: unknown
   }) => Promise<{ status: number; body: string | null }>
 }
@@ -114,12 +123,12 @@ export interface BoardChange {
 export async function changeBoard(core: CoreServices, change: BoardChange): Promise<WriteResponse> {
   const { accessRequest, board_id, identity } = change
   const { user_id } = accessRequest.credential
-  const transact = (release: () => void) =>
-    core.database.transaction(
+  const transact = (release: () => void) => {
+    change.onTurn?.()
+    return core.database.transaction(
       (tx) => lockAndPrefetch(tx, change),
       (tx, opened) => runChange(core, change, tx, opened),
       {
-        key: user_id,
         onCommit: () => {
           change.onCommit?.()
           // The next change of the board can begin: it waits for the board lock while this one commits.
@@ -127,15 +136,21 @@ export async function changeBoard(core: CoreServices, change: BoardChange): Prom
         },
       },
     )
+  }
   try {
-    const { response, committed } = await core.boardQueue.run(board_id, transact, change.slot)
+    const { response, committed } = await core.boardQueue.run(
+      board_id,
+      user_id,
+      async (release) => transact(release),
+      change.slot,
+    )
     if (committed && committed.events.length > 0) core.announce(committed)
     return response
   } catch (error) {
     const { constraint = '' } = error as { constraint?: string }
     if (!identity || !idempotencyConflicts.includes(constraint)) throw error
     // A concurrent retry of the same request has committed: its response is the response.
-    const { storedResponse, caller } = await checkAccess(core.database.forKey(user_id), accessRequest)
+    const { storedResponse, caller } = await checkAccess(core.database, accessRequest)
     // The user has used the key on another board, which this access token does not see.
     if (!storedResponse && caller.token?.board_id) throw new Problem('idempotency_key_reused')
     if (!storedResponse) throw error
@@ -167,7 +182,7 @@ interface ChangeResult {
 async function runChange(
   core: CoreServices,
   change: BoardChange,
-  tx: Tx,
+  tx: Db,
   { access, prefetched }: Opened,
 ): Promise<{ result: ChangeResult; close?: (tx: Db) => Promise<unknown> }> {
   const { board_id, isNew, isRemoval, identity, cost, handle } = change
@@ -176,13 +191,14 @@ async function runChange(
   const grant = isNew ? await createBoardStream(tx, board_id, access.caller) : access.authorize()
   const { at, epoch, last_seq } = grant
   let usage = quotas.isOn && !isCounted(grant) ? await countBoard(tx, board_id) : (grant.usage ?? NO_USAGE)
-  cost.boardBytes = usage.text_bytes ?? 0
   const now = Date.parse(at)
   if (!isRemoval) quotas.requireLogQuota(usage, now)
 
   const events: NewEvent[] = []
   const growths: Growth[] = []
   const grow = (growth: Growth) => void growths.push(growth)
+  const checks: Parameters<BeforeCommit>[0][] = []
+  const beforeCommit: BeforeCommit = (check) => void checks.push(check)
   const emit = collectEvents(events, grant.caller.id, cost)
   const sumOf = (more: Growth = {}) => growthOf([...events, ...[...growths, more].map((growth) => ({ growth }))])
   const requireQuota = (growth: Growth = {}, bytes = 0) => {
@@ -211,7 +227,7 @@ async function runChange(
     }
   }
 
-  const { status, body: first } = await handle({ tx, grant, emit, grow, prefetched: await prefetched() })
+  const { status, body: first } = await handle({ tx, grant, emit, grow, beforeCommit, prefetched: await prefetched() })
   const excess = quotas.excessOf(usage, sumOf())
   const purged = Object.values(excess).some((each) => each > 0) && (await purgeTrashForSpace(tx, board_id, excess))
   if (purged) usage = addGrowth(usage, purged)
@@ -228,6 +244,10 @@ async function runChange(
     countWritten,
     log,
   })
+  for (const check of checks) {
+    const problem = await check()
+    if (problem) throw problem
+  }
   const body = first === null ? null : (replaced ?? first)
   cost.bytes += body?.length ?? 0
   if (identity && body !== null) countWritten(Buffer.byteLength(body))
@@ -238,7 +258,11 @@ async function runChange(
   })
   const row = identity && { user_id: grant.caller.id, board_id, status, body, position, ...identity }
   const close = (end: Db) =>
-    Promise.all([append(end), writeNotifications(end, board_id, at, events), row && storeResponse(end, row)])
+    Promise.all([
+      append(end),
+      writeNotifications(end, { board_id, caller_id: grant.caller.id, at }, events),
+      row && storeResponse(end, row),
+    ])
   const response: WriteResponse = { status, body, position, isReplay: false, large_body_bytes: null }
   return { result: { response, committed }, close }
 }
@@ -273,8 +297,8 @@ export async function changeBoardAsSystem(
         const { committed, append } = numberEvents(core.quotas, board_id, stream, events, { growths })
         return { result: committed, close: append }
       },
-      { onCommit: release, key: board_id },
+      { onCommit: release },
     )
-  const committed = await core.boardQueue.run(board_id, transact)
+  const committed = await core.boardQueue.run(board_id, undefined, transact)
   if (committed && committed.events.length > 0) core.announce(committed)
 }

@@ -238,8 +238,8 @@ describe('references in the database', () => {
     const run = (text: string, ...values: string[]) => service.sql.query(text, values)
     const toColumn = 'update cards set column_id = $2 where id = $1'
     await expect(run(toColumn, here.card_id, there.column_id)).rejects.toMatchObject(rejected)
-    const newCard = `insert into cards (board_id, id, column_id, title, rank, created_at, updated_at)
-      values ($1, gen_random_uuid(), $2, 'x', 1, now(), now())`
+    const newCard = `insert into cards (board_id, id, column_id, title, rank, number, created_at, updated_at)
+      values ($1, gen_random_uuid(), $2, 'x', 1, 1, now(), now())`
     await expect(run(newCard, here.board_id, there.column_id)).rejects.toMatchObject(rejected)
     const toBoard = 'update cards set board_id = $2 where id = $1'
     await expect(run(toBoard, here.card_id, there.board_id)).rejects.toMatchObject(rejected)

@@ -4,7 +4,6 @@ import { EVENT_VERSION } from '@lockstep/contract/realtime'
 import { sql } from 'kysely'
 import { type Db, statement } from '../database/database.ts'
 import { toJson } from '../platform/json.ts'
-import type { ChangeCost } from './change-pacer.ts'
 import type { EventNotifications } from './notifications.ts'
 import { type CounterGrowth, type Growth, NO_USAGE, type Quotas, type Usage } from './quotas.ts'
 
@@ -74,6 +73,11 @@ export interface BoardStream {
   last_seq: number
   at: string
   usage?: Usage
+}
+
+/** What a change costs: the bytes of large objects that it read, wrote and returns. Added up while it runs, so that a rejected one counts. */
+export interface ChangeCost {
+  bytes: number
 }
 
 /** Makes the `emit` of a change: it collects events, by the given user unless their metadata says otherwise. */

@@ -32,11 +32,11 @@ interface InboxRow extends CausedNotification {
   count: number
 }
 
-/** One row for each user and card. Nobody is notified of what they did themselves. */
-function rowsOf(board_id: string, caused: readonly CausedNotification[]): InboxRow[] {
+/** One row for each user and card. Nobody is notified of a change of their own, nor of what a rule did because of it. */
+function rowsOf(board_id: string, caller_id: string, caused: readonly CausedNotification[]): InboxRow[] {
   const rows = new Map<string, InboxRow>()
   for (const each of caused) {
-    if (each.user_id === each.actor_id) continue
+    if (each.user_id === caller_id) continue
     const key = `${each.user_id} ${each.card_id ?? board_id}`
     const known = rows.get(key)
     const isStronger = !known || inboxReasons.indexOf(each.reason) <= inboxReasons.indexOf(known.reason)
@@ -123,15 +123,14 @@ const withdraw = statement(
 /** Writes the notifications of a change, in its transaction. What is taken back before it was read leaves no trace. */
 export async function writeNotifications(
   tx: Db,
-  board_id: string,
-  at: string,
+  { board_id, caller_id, at }: { board_id: string; caller_id: string; at: string },
   events: readonly (EventNotifications & { actor_id: string | null })[],
 ) {
   // Also if the list is empty, so that the number of statements of an operation does not depend on the data.
   const mayWithdraw = events.some(({ withdraws }) => withdraws)
   const withdrawn = events.flatMap(({ withdraws = [] }) => withdraws)
   const caused = events.flatMap(({ notifies = [], actor_id }) => notifies.map((each) => ({ ...each, actor_id })))
-  const rows = rowsOf(board_id, caused)
+  const rows = rowsOf(board_id, caller_id, caused)
   await Promise.all([
     mayWithdraw && tx.run(withdraw, columnsOf(board_id, withdrawn)),
     rows.length > 0 && writeRows(tx, board_id, at, rows),

@@ -1,5 +1,6 @@
 import type { FullBoard } from '@lockstep/contract/boards'
 import { Client, codeOf } from '@lockstep/testing/client'
+import { lockWaiters } from '@lockstep/testing/processes'
 import { idOf, type QuotaBoard, quotaBoard, recount, used } from '@lockstep/testing/quota-board'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -319,7 +320,7 @@ describe('[QUOTA-4] files', () => {
 
 describe('[QUOTA-5] created boards', () => {
   const atLimited = ({ api }: TestUser) => new Client(fewBoards.baseUrl, api.token as string)
-  const create = (user: TestUser) => atLimited(user).send('createBoard', { body: { title: 'Mine' } })
+  const create = (user: TestUser, at = atLimited(user)) => at.send('createBoard', { body: { title: 'Mine' } })
 
   test('memberships do not count; at the limit the next board is 409 owned_board_limit; a deletion frees space', async () => {
     const user = await service.user()
@@ -355,8 +356,20 @@ describe('[QUOTA-5] created boards', () => {
   test('[QUOTA-8] of 20 concurrent requests for the last board, one succeeds', async () => {
     const user = await service.user()
     for (let i = 0; i < 2; i++) await create(user)
-    const responses = await Promise.all(Array.from({ length: 20 }, () => create(user)))
+    // On two instances: one instance makes the changes of a user one after the other.
+    const beside = await startService({ QUOTAS: 'on', MAX_OWNED_BOARDS_PER_USER: '3' }, { beside: service })
+    const clients = [atLimited(user), new Client(beside.baseUrl, user.api.token as string)]
+    // No board can be inserted until both wait. Otherwise the first could end before the second has a connection.
+    const other = await service.sql.connect()
+    await other.query('begin')
+    await other.query('lock table boards in share mode')
+    const creating = Promise.all(Array.from({ length: 20 }, (_, i) => create(user, clients[i % 2])))
+    await expect.poll(() => lockWaiters(service.sql)).toBeGreaterThan(1)
+    await other.query('rollback')
+    other.release()
+    const responses = await creating
     expect(responses.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 owned_board_limit')])
+    await beside.stop()
   })
 })
 

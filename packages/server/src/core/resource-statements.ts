@@ -2,8 +2,7 @@ import { createFields, initialValue, textFields, timeFields, updateFields } from
 import type { Body, JsonText, Operation, Returns } from '@lockstep/contract/operation'
 import { definitionOf, type OrderedResource, type Resource } from '@lockstep/contract/resources'
 import { type RawBuilder, sql } from 'kysely'
-import { type Db, type ResourceKey, statement, type Tx } from '../database/database.ts'
-import { fieldOf, replaceFields } from '../platform/json-text.ts'
+import { type Db, type ResourceKey, statement } from '../database/database.ts'
 import { objectBytes } from './quotas.ts'
 
 /** A row with a resource as JSON. */
@@ -70,46 +69,6 @@ export function patchStatement<T>(resource: Resource, json: RawBuilder<T>, { sta
       returning ${sql.id(resource, 'id')}, ${json}::text as json,
         ${texts.length === 0 ? sql`0` : sql`(${growth}) * ${occurrences?.(args) ?? sql`1`}`} as text_bytes`,
   )
-}
-
-/**
- * Makes the function of a PATCH on a resource whose JSON was read under the board lock. The update is deferred, and the new JSON is
- * built from the old one, so that neither costs a round trip. Returns undefined if nothing changes.
- */
-export function deferredPatch<T extends object>(resource: Resource, stamp?: 'updated_at' & keyof T) {
-  const [fields, texts] = [updateFields(resource), textFields(resource)]
-  const isGiven = (name: string) => `has_${name}`
-  const update = statement(`update_${resource}`, (args: ResourceKey & Record<string, unknown>) => {
-    const setList = fields.map(
-      (name) =>
-        sql`${sql.id(name)} = case when ${args[isGiven(name)]}::boolean then ${args[name]} else ${sql.id(name)} end`,
-    )
-    const stamps = stamp ? [sql`${sql.id(stamp)} = ${args['stamp']}`] : []
-    return sql`update ${tableOf(resource)} set ${sql.join([...setList, ...stamps])} where ${hasKey(resource, args)}`
-  })
-  const bytesOf = (json: JsonText<T>, name: string) => {
-    const text = fieldOf(json, name)
-    return text === 'null' ? 0 : Buffer.byteLength(text)
-  }
-  return (tx: Tx, key: ResourceKey, json: JsonText<T>, body: object, at: string) => {
-    const given = body as Record<string, unknown>
-    const names = fields.filter(
-      (name) => given[name] !== undefined && JSON.stringify(given[name]) !== fieldOf(json, name),
-    )
-    if (names.length === 0) return undefined
-    const changes = Object.fromEntries(names.map((name) => [name, given[name]]))
-    const flags = Object.fromEntries(fields.map((name) => [isGiven(name), name in changes]))
-    tx.defer(update, {
-      ...key,
-      stamp: at,
-      ...Object.fromEntries(fields.map((name) => [name, null])),
-      ...changes,
-      ...flags,
-    })
-    const changed = replaceFields(json, { ...changes, ...(stamp && { [stamp]: at }) } as Partial<T>)
-    const growth = texts.reduce((sum, name) => sum + bytesOf(changed, name) - bytesOf(json, name), 0)
-    return { json: changed, text_bytes: growth }
-  }
 }
 
 /** Inserts a resource with the fields that the contract allows and those that the service sets, and returns it if `json` is given. */

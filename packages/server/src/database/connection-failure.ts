@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { describeCertificateError, isCertificateError } from '../platform/certificate-error.ts'
 import type { Log } from '../telemetry/log.ts'
+import { connectionConfig, partsOf } from './connection.ts'
 import { isConnectionError } from './errors.ts'
 
 /** How long a start waits for PostgreSQL, which may be starting too. */
@@ -8,6 +10,8 @@ const MAX_WAIT_MS = 30_000
 const RETRY_MS = 500
 const CONNECT_MS = 5_000
 const MISSING_DATABASE = '3D000'
+/** What the driver says. */
+const NO_TLS = 'The server does not support SSL connections'
 
 interface WaitOptions {
   log: Log
@@ -34,7 +38,7 @@ export async function waitForDatabase(url: string, { log, maxWaitMs = MAX_WAIT_M
 
 /** The error of one attempt, if it failed. */
 async function connect(url: string): Promise<unknown> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS })
+  const client = new pg.Client({ ...connectionConfig(url), connectionTimeoutMillis: CONNECT_MS })
   client.on('error', () => {})
   try {
     await client.connect()
@@ -46,9 +50,10 @@ async function connect(url: string): Promise<unknown> {
   }
 }
 
-/** A socket file that is missing (ENOENT) is a server that has not started yet. */
+/** A socket file that is missing (ENOENT) is a server that has not started yet. Waiting does not change a certificate. */
 const isUnreachable = (error: unknown) =>
-  isConnectionError(error) || codeOf(error) === 'ENOENT' || (error as Error).message === 'timeout expired'
+  !isCertificateError(error) &&
+  (isConnectionError(error) || codeOf(error) === 'ENOENT' || (error as Error).message === 'timeout expired')
 
 const codeOf = (error: unknown) => (error as { code?: string }).code ?? ''
 
@@ -67,30 +72,34 @@ export function describeDatabaseError(error: unknown, url: string): string {
       return `The database "${database}" at ${address} is not migrated (${message}). Run npm run migrate, or correct DATABASE_URL.`
     case '42501':
       return `The user "${user}" of DATABASE_URL lacks a privilege in the database "${database}" (${message}).`
-    default:
+    default: {
+      const certificate = describeCertificateError(error, {
+        name: `PostgreSQL at ${address}`,
+        setting: 'DATABASE_URL',
+        authorities: 'sslrootcert in DATABASE_URL, or NODE_EXTRA_CA_CERTS,',
+      })
+      if (certificate !== undefined) return certificate
+      if (message === NO_TLS)
+        return `PostgreSQL at ${address} has no TLS, which the sslmode of DATABASE_URL requires. Turn it on there (ssl = on).`
       if (/password must be a (non-empty )?string/.test(message))
         return `PostgreSQL at ${address} requires a password for the user "${user}", and DATABASE_URL has none.`
       if (isUnreachable(error))
         return `PostgreSQL cannot be reached at ${address} (${reasonOf(error)}). Start it, or correct DATABASE_URL.`
       return `PostgreSQL at ${address} reports an error: ${message}.`
+    }
   }
 }
 
 /** Whether an error comes from PostgreSQL or from the connection to it. */
 export const isDatabaseError = (error: unknown) =>
-  error instanceof pg.DatabaseError || isUnreachable(error) || /^SASL|SSL connections/.test((error as Error).message)
+  error instanceof pg.DatabaseError ||
+  isUnreachable(error) ||
+  isCertificateError(error) ||
+  /^SASL|SSL connection/.test((error as Error).message)
 
 /** The code of the system, of the first address if there are several. PostgreSQL's own codes are not meant for people. */
 function reasonOf(error: unknown): string {
   const [first] = error instanceof AggregateError ? (error.errors as Error[]) : []
   const code = codeOf(error) || codeOf(first ?? {})
   return /^E[A-Z_]+$/.test(code) ? code : (error as Error).message
-}
-
-/** The host and port, or the folder of the socket, that a URL names. */
-export const addressOf = (url: string) => partsOf(url).address
-
-function partsOf(url: string) {
-  const { user = '', database, host, port } = new pg.Client({ connectionString: url })
-  return { user, database: database ?? user, address: host.startsWith('/') ? host : `${host}:${port}` }
 }

@@ -40,15 +40,6 @@ export interface JsonRow<T> {
   json: JsonText<T>
 }
 
-/** The connection of a transaction. */
-export interface Tx extends Db {
-  /**
-   * A write whose result is not needed. It is not awaited: it is sent with the next statements, or with COMMIT. If it fails,
-   * the transaction fails with its error.
-   */
-  defer<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>): void
-}
-
 /** A placeholder for an argument while a query is built, so that it is built once and not for every call. */
 class Parameter {
   readonly name: string
@@ -99,19 +90,17 @@ const WAIT_MS = 5_000
 export class Database implements Db {
   readonly pool: pg.Pool
   private readonly observer: DatabaseObserver | undefined
-  /** In front of the pool, whose own queue is not fair to keys. */
+  /** In front of the pool, whose own queue has no limit. */
   private readonly connections: Semaphore
-  private readonly isFair: boolean
   /** When a statement or a transaction last succeeded. */
   succeededAt = Number.NEGATIVE_INFINITY
   /** Whether the last transaction failed because the disk is full. */
   isFull = false
 
-  constructor(options: PoolOptions & { isFair?: boolean }) {
-    const { size, observer, isFair = false } = options
+  constructor(options: PoolOptions) {
+    const { size, observer } = options
     this.observer = observer
     this.pool = openPool(options)
-    this.isFair = isFair
     const reject = () => {
       observer?.onError('unreachable')
       return new Problem('unavailable')
@@ -125,18 +114,8 @@ export class Database implements Db {
     return this.connections.waiting
   }
 
-  /** For the service's own work. Requests of clients use `forKey`. */
-  run<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>) {
-    return this.runFor('', statement, args)
-  }
-
-  /** Runs statements for a user, an address or a board. When connections are scarce, they are shared fairly between keys. */
-  forKey(key: string): Db {
-    return { run: (statement, args) => this.runFor(key, statement, args) }
-  }
-
-  private runFor<Args, Row>(key: string, statement: Statement<Args, Row>, args: Args) {
-    return this.connected(key, async (connection) => (await connection.run(callOf(statement, args))).rows as Row[])
+  run<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>): Promise<Row[]> {
+    return this.connected(async (connection) => (await connection.run(callOf(statement, args))).rows as Row[])
   }
 
   /**
@@ -145,14 +124,13 @@ export class Database implements Db {
    */
   transaction<Opened, T>(
     open: (tx: Db) => Promise<Opened>,
-    work: (tx: Tx, opened: Opened) => Promise<{ result: T; close?: (tx: Db) => Promise<unknown> }>,
-    { onCommit = () => {}, key = '' }: { onCommit?: () => void; key?: string } = {},
+    work: (tx: Db, opened: Opened) => Promise<{ result: T; close?: (tx: Db) => Promise<unknown> }>,
+    { onCommit = () => {} }: { onCommit?: () => void } = {},
   ): Promise<T> {
-    return this.connected(key, async (connection) => {
-      const tx: Tx = {
+    return this.connected(async (connection) => {
+      const tx: Db = {
         run: async <Args, Row>(statement: Statement<Args, Row>, args: Args) =>
           (await connection.run(callOf(statement, args))).rows as Row[],
-        defer: (statement, args) => connection.defer(callOf(statement, args)),
       }
       try {
         const [, opened] = await Promise.all([connection.run(BEGIN), open(tx)])
@@ -171,8 +149,8 @@ export class Database implements Db {
     })
   }
 
-  private connected<T>(key: string, work: (connection: PipelinedConnection) => Promise<T>): Promise<T> {
-    return this.connections.run(() => this.withConnection(work), { key: this.isFair ? key : '' })
+  private connected<T>(work: (connection: PipelinedConnection) => Promise<T>): Promise<T> {
+    return this.connections.run(() => this.withConnection(work))
   }
 
   private async withConnection<T>(work: (connection: PipelinedConnection) => Promise<T>): Promise<T> {

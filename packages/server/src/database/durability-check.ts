@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { connectionConfig } from './connection.ts'
 
 /** Values of `synchronous_commit` that do not lose acknowledged writes. */
 const SAFE = ['on', 'remote_apply', 'remote_write']
@@ -11,7 +12,7 @@ export class NotDurable extends Error {}
  * choice of its administrator, so they only cause a warning.
  */
 export async function requireDurability(url: string, log: { warn: (message: string) => void }) {
-  const client = new pg.Client({ connectionString: url })
+  const client = new pg.Client(connectionConfig(url))
   await client.connect()
   try {
     const { rows } = await client.query<{ name: string; setting: string }>(

@@ -1,5 +1,6 @@
 import type { ProblemCode } from '@lockstep/contract/problems'
 import { resources } from '@lockstep/contract/resources'
+import { isCertificateError } from '../platform/certificate-error.ts'
 import { Problem } from '../platform/problem.ts'
 
 /** SQLSTATE codes of PostgreSQL. */
@@ -25,7 +26,8 @@ const connectionMessages =
 /** Whether the connection is lost or unusable. */
 export function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error) || isStorageFull(error)) return false
-  if (connectionCodes.test(codeOf(error)) || connectionMessages.test(error.message)) return true
+  if (connectionCodes.test(codeOf(error)) || connectionMessages.test(error.message) || isCertificateError(error))
+    return true
   return error instanceof AggregateError && error.errors.some(isConnectionError)
 }
 

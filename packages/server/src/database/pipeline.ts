@@ -123,19 +123,16 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unkn
 
 interface PendingStatement {
   call: StatementCall
-  onComplete?: (outcome: StatementResult) => void
-  onError?: (error: unknown) => void
+  onComplete: (outcome: StatementResult) => void
+  onError: (error: unknown) => void
 }
 
 /** Batches the statements of one connection: those of one tick are sent together, later ones when the results are back. */
 export class PipelinedConnection {
   private readonly client: pg.ClientBase
   private waiting: PendingStatement[] = []
-  private isAwaited = false
   private isInFlight = false
   private isOver = false
-  /** The error of a deferred statement. */
-  private deferredError: Error | undefined
   /** Why the connection can no longer be used: it is lost, or the server is read-only. */
   broken: Error | undefined
 
@@ -144,23 +141,15 @@ export class PipelinedConnection {
   }
 
   run(call: StatementCall): Promise<StatementResult> {
-    if (this.deferredError) return Promise.reject(this.deferredError)
+    if (this.isOver) return Promise.reject(new Error(OVER))
     return new Promise((onComplete, onError) => {
-      this.enqueue({ call, onComplete, onError })
-      if (!this.isAwaited && !this.isInFlight) queueMicrotask(() => this.flush())
-      this.isAwaited = true
+      if (this.waiting.push({ call, onComplete, onError }) === 1 && !this.isInFlight) queueMicrotask(() => this.flush())
     })
-  }
-
-  /** Sent with the next awaited statement. If it fails, so does that statement, or the next one. */
-  defer(call: StatementCall) {
-    this.enqueue({ call })
   }
 
   /** Rolls back, and drops queued statements. A connection on which that fails is broken. */
   async rollBack() {
     this.rejectQueued()
-    this.deferredError = undefined
     if (this.broken) return
     await this.run(ROLLBACK).catch((error: Error) => {
       this.broken = error
@@ -174,29 +163,22 @@ export class PipelinedConnection {
   }
 
   private rejectQueued() {
-    for (const { onError } of this.waiting.splice(0)) onError?.(new Error(OVER))
-  }
-
-  private enqueue(pending: PendingStatement) {
-    if (this.isOver) throw new Error(OVER)
-    this.waiting.push(pending)
+    for (const { onError } of this.waiting.splice(0)) onError(new Error(OVER))
   }
 
   private flush() {
-    if (this.isOver) return
+    if (this.isOver || this.isInFlight || this.waiting.length === 0) return
     const batch = this.waiting.splice(0)
-    this.isAwaited = false
     this.isInFlight = true
     const complete = (outcomes: StatementResult[], error?: Error) => {
       this.isInFlight = false
       if (isConnectionError(error)) this.broken = error
       for (const [i, pending] of batch.entries()) {
         const outcome = outcomes[i]
-        if (outcome) pending.onComplete?.(outcome)
-        else pending.onError?.(error)
+        if (outcome) pending.onComplete(outcome)
+        else pending.onError(error)
       }
-      if (!batch.some(({ onError }, i) => onError && !outcomes[i])) this.deferredError = error
-      if (this.isAwaited) this.flush()
+      this.flush()
     }
     try {
       const calls = batch.map(({ call }) => call)

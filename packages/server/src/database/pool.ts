@@ -1,7 +1,6 @@
-import type { Socket } from 'node:net'
 import pg from 'pg'
 import { Problem } from '../platform/problem.ts'
-import { MessageAssembler } from './message-assembler.ts'
+import { sessionConfig } from './connection.ts'
 
 /**
  * int8 holds ranks and sequence numbers, all within the safe integers. A day stays text: as a `Date` it would depend on the time
@@ -15,23 +14,8 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => parsers.get(oid) ?? pg.types.getTypeParser(oid, format),
 }
 
-/**
- * The timeouts of a session, in milliseconds, sent when a connection is opened. A pooler may drop them: `pooler-check.ts`
- * compares them with what holds.
- */
-export const SESSION_TIMEOUTS = {
-  statement_timeout: 5_000,
-  lock_timeout: 2_000,
-  idle_in_transaction_session_timeout: 5_000,
-}
-
 /** Maximum size of the result of one batch of statements: a quarter of the longest string of V8. */
 const MAX_RESULT_BYTES = 134_217_728
-
-/** The part of pg's connection that receives bytes. It is not in its types. */
-interface Incoming {
-  attachListeners: (stream: Socket) => void
-}
 
 interface GuardedConfig extends pg.PoolConfig {
   maxResultBytes?: number | undefined
@@ -48,34 +32,26 @@ class GuardedClient extends pg.Client {
     this.connection.on('parameterStatus', (status: { parameterName: string; parameterValue: string }) => {
       if (status.parameterName === 'in_hot_standby') this.isStandby = status.parameterValue === 'on'
     })
-    this.guardResults((config as GuardedConfig | undefined)?.maxResultBytes ?? MAX_RESULT_BYTES)
+    this.limitResults((config as GuardedConfig | undefined)?.maxResultBytes ?? MAX_RESULT_BYTES)
   }
 
-  /**
-   * Closes the connection when a result is too large, or cannot be parsed. pg parses in the `data` listener of the socket,
-   * where an exception would end the process. Closing fails the statements of this connection alone.
-   */
-  private guardResults(maxBytes: number) {
-    const incoming = this.connection as unknown as Incoming
-    const attachListeners = incoming.attachListeners.bind(this.connection)
+  /** Closes the connection when a result is too large, before it fills the memory. Only the statements of this connection fail. */
+  private limitResults(maxBytes: number) {
     let received = 0
+    const limit = () => {
+      const { stream } = this.connection
+      // Before the driver's listener, which reports the end of the result.
+      stream.prependListener('data', (bytes: Buffer) => {
+        received += bytes.length
+        if (received > maxBytes) stream.destroy(new Problem('result_too_large'))
+      })
+    }
+    this.connection.on('connect', limit)
+    // TLS replaces the stream.
+    this.connection.on('sslconnect', limit)
     this.connection.on('readyForQuery', () => {
       received = 0
     })
-    incoming.attachListeners = (stream) => {
-      attachListeners(stream)
-      const parse = stream.listeners('data').at(-1) as (bytes: Buffer) => void
-      const assembler = new MessageAssembler(maxBytes, parse)
-      stream.off('data', parse).on('data', (bytes: Buffer) => {
-        received += bytes.length
-        try {
-          if (received > maxBytes) throw new Problem('result_too_large')
-          assembler.push(bytes)
-        } catch (error) {
-          stream.destroy(error as Error)
-        }
-      })
-    }
   }
 }
 
@@ -106,17 +82,15 @@ export interface PoolOptions {
 /** Opens a pool of connections to the primary. Every wait has a timeout. */
 export function openPool({ url, size, onError, observer, maxResultBytes }: PoolOptions): pg.Pool {
   const config: GuardedConfig = {
-    connectionString: url,
-    application_name: 'lockstep',
+    ...sessionConfig(url),
     max: size,
     types,
     // Idle connections stay open, to keep their prepared statements and plans.
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
-    // Longer than the timeouts of the server below: for a server that no longer responds.
+    // Longer than the timeouts of the session: for a server that no longer responds.
     query_timeout: 10_000,
-    ...SESSION_TIMEOUTS,
     Client: GuardedClient,
     onConnect: requirePrimary,
     maxResultBytes,

@@ -1,6 +1,5 @@
 import pg from 'pg'
-import { addressOf } from './connection-failure.ts'
-import { SESSION_TIMEOUTS } from './pool.ts'
+import { addressOf, connectionConfig, PLANNER_SETTINGS, SESSION_TIMEOUTS, sessionConfig } from './connection.ts'
 
 /** A pooler in front of PostgreSQL that the service cannot work with. The message says what to change. */
 export class UnfitPooler extends Error {}
@@ -12,11 +11,11 @@ const lostStatement = ['26000', '42P05']
 
 /**
  * Throws if a pooler takes away what the service relies on: prepared statements that outlive a transaction, transactions, and
- * the timeouts of a session. A direct connection and a pooler in session mode pass.
+ * the timeouts of a session. A direct connection and a pooler in session mode pass. Returns a warning for each setting without
+ * which the service is slow, but correct.
  */
-export async function requireFitPooler(url: string): Promise<void> {
-  const settings = { application_name: 'lockstep', ...SESSION_TIMEOUTS }
-  await withTwoClients(url, settings, async (clients) => {
+export async function requireFitPooler(url: string): Promise<string[]> {
+  return withTwoClients(sessionConfig(url), async (clients) => {
     for (let round = 0; round < ROUNDS; round++) {
       for (const [i, client] of clients.entries()) {
         // The same name for different statements: a session that both clients used would run the wrong one.
@@ -24,7 +23,9 @@ export async function requireFitPooler(url: string): Promise<void> {
         if (rows[0]?.nth !== i) throw Object.assign(new Error('A statement of another client ran'), { code: '26000' })
       }
     }
-    for (const client of clients) await requireTimeouts(client, url)
+    const slow = []
+    for (const client of clients) slow.push(...(await checkSettings(client, url)))
+    return [...new Set(slow)]
   }).catch((error: unknown) => {
     throw sentenceOf(error as pg.DatabaseError, url)
   })
@@ -32,7 +33,7 @@ export async function requireFitPooler(url: string): Promise<void> {
 
 /** Throws if clients share sessions. A lock that belongs to a session would protect nothing. */
 export async function requireOwnSession(url: string): Promise<void> {
-  await withTwoClients(url, { application_name: 'lockstep migrate' }, async (clients) => {
+  await withTwoClients({ ...connectionConfig(url), application_name: 'lockstep migrate' }, async (clients) => {
     const sessions = clients.map(() => new Set<number>())
     for (let round = 0; round < ROUNDS; round++) {
       for (const [i, client] of clients.entries()) {
@@ -48,37 +49,43 @@ export async function requireOwnSession(url: string): Promise<void> {
   })
 }
 
-async function withTwoClients(url: string, settings: pg.ClientConfig, work: (clients: pg.Client[]) => Promise<void>) {
-  const clients = [0, 1].map(
-    () => new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: 10_000, ...settings }),
-  )
+async function withTwoClients<T>(config: pg.ClientConfig, work: (clients: pg.Client[]) => Promise<T>): Promise<T> {
+  const clients = [0, 1].map(() => new pg.Client({ connectionTimeoutMillis: 5_000, query_timeout: 10_000, ...config }))
   try {
     for (const client of clients) {
       // A lost connection fails the running statement, which reports it.
       client.on('error', () => {})
       await client.connect()
     }
-    await work(clients)
+    return await work(clients)
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => {})))
   }
 }
 
 /** In a transaction, because a pooler in statement mode has none. */
-async function requireTimeouts(client: pg.Client, url: string) {
+async function checkSettings(client: pg.Client, url: string): Promise<string[]> {
+  const sent = { ...SESSION_TIMEOUTS, ...PLANNER_SETTINGS }
   await client.query('begin')
-  const { rows } = await client.query<{ name: string; ms: number; role: string }>(
-    'select name, setting::int as ms, quote_ident(current_user) as role from pg_settings where name = any ($1)',
-    [Object.keys(SESSION_TIMEOUTS)],
+  const { rows } = await client.query<{ name: keyof typeof sent; value: string; role: string }>(
+    'select name, setting as value, quote_ident(current_user) as role from pg_settings where name = any ($1)',
+    [Object.keys(sent)],
   )
   await client.query('commit')
-  for (const { name, ms, role } of rows) {
-    const needed = SESSION_TIMEOUTS[name as keyof typeof SESSION_TIMEOUTS]
-    if (ms !== needed)
+  const slow = []
+  for (const { name, value, role } of rows) {
+    const needed = String(sent[name])
+    if (value === needed) continue
+    const remedy = `run alter role ${role} set ${name} = ${needed}`
+    if (name in SESSION_TIMEOUTS)
       throw new UnfitPooler(
-        `The pooler at ${addressOf(url)} drops ${name}, which is ${ms} ms instead of ${needed} ms: run alter role ${role} set ${name} = ${needed}, and then RECONNECT in the pooler ${DOCUMENTED}.`,
+        `The pooler at ${addressOf(url)} drops ${name}, which is ${value} ms instead of ${needed} ms: ${remedy}, and then RECONNECT in the pooler ${DOCUMENTED}.`,
       )
+    slow.push(
+      `PostgreSQL at ${addressOf(url)} runs with ${name} = ${value} instead of ${needed}, which makes some requests slow: take it out of the options in DATABASE_URL, or behind a pooler ${remedy}, and then RECONNECT in the pooler ${DOCUMENTED}.`,
+    )
   }
+  return slow
 }
 
 function sentenceOf(error: pg.DatabaseError, url: string): Error {
@@ -86,7 +93,7 @@ function sentenceOf(error: pg.DatabaseError, url: string): Error {
   const pooler = `The pooler at ${addressOf(url)}`
   if (message.includes('unsupported startup parameter'))
     return new UnfitPooler(
-      `${pooler} rejects the timeouts of the service (${message}): let it ignore them (ignore_startup_parameters = ${Object.keys(SESSION_TIMEOUTS).join(', ')}), and set them for the role ${DOCUMENTED}.`,
+      `${pooler} rejects the settings of the service (${message}): let it ignore them (ignore_startup_parameters = ${[...Object.keys(SESSION_TIMEOUTS), 'options'].join(', ')}), and set them for the role ${DOCUMENTED}.`,
     )
   if (message.includes('statement pooling mode'))
     return new UnfitPooler(`${pooler} has no transactions (${message}): set pool_mode = transaction ${DOCUMENTED}.`)

@@ -115,7 +115,7 @@ export interface BoardStream {
   card_count: number | null;
   epoch: Generated<number>;
   file_bytes: number | null;
-  last_card_number: Generated<number | null>;
+  last_card_number: Generated<number>;
   last_seq: Generated<number>;
   log_at: Generated<number>;
   log_bytes: Generated<number>;
@@ -151,7 +151,7 @@ export interface Cards {
   description: string | null;
   due_on: string | null;
   id: string;
-  number: number | null;
+  number: number;
   rank: number;
   search_key: Generated<string>;
   title: string;
@@ -226,7 +226,6 @@ export interface DailyTotals {
 
 export interface DeletedEvents {
   count: Generated<number>;
-  is_complete: Generated<boolean>;
   is_only: Generated<boolean>;
 }
 

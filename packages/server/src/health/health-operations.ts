@@ -1,5 +1,6 @@
 import type { healthOperations } from '@lockstep/contract/health'
 import { sql } from 'kysely'
+import { PLANNER_SETTINGS } from '../database/connection.ts'
 import { type Database, statement } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
@@ -20,11 +21,13 @@ type Readiness = 'ready' | 'unreachable' | 'closing'
 
 export function healthHandlers({ database, ping, isClosing, log }: HealthDeps): Handlers<typeof healthOperations> {
   let check: Promise<boolean> | undefined
+  let isPlannerSet = true
   /** Concurrent requests share one check, so that many health checks cost one statement. */
   const isDatabaseUp = () => {
     check ??= checkDatabase(database)
-      .then((isUp) => {
+      .then(({ isUp, rows }) => {
         if (!isClosing()) report(isUp ? 'ready' : 'unreachable')
+        isPlannerSet = rows?.[0]?.is_planner_set ?? isPlannerSet
         return isUp
       })
       .finally(() => {
@@ -48,7 +51,8 @@ export function healthHandlers({ database, ping, isClosing, log }: HealthDeps): 
       if (!isUp) throw new Problem('unavailable', { fields: { status: 'error', database: 'disconnected', redis } })
       const isDegraded = redis === 'disconnected' || database.isFull
       const writes = database.isFull ? ({ writes: 'refused' } as const) : {}
-      return { status: isDegraded ? 'degraded' : 'ok', database: 'connected', redis, ...writes }
+      const planner = isPlannerSet ? {} : ({ planner: 'slow' } as const)
+      return { status: isDegraded ? 'degraded' : 'ok', database: 'connected', redis, ...writes, ...planner }
     },
     async getReadiness() {
       if (isClosing()) {
@@ -64,24 +68,28 @@ export function healthHandlers({ database, ping, isClosing, log }: HealthDeps): 
   }
 }
 
-const probe = statement('probe', () => sql`select 1`)
+const isSet = sql.join(
+  Object.entries(PLANNER_SETTINGS).map(([name, value]) => sql`current_setting(${sql.lit(name)}) = ${sql.lit(value)}`),
+  sql` and `,
+)
+const probe = statement('probe', () => sql<{ is_planner_set: boolean }>`select ${isSet} as is_planner_set`)
 
 /** While all connections are busy the probe waits. Then it is enough that another statement succeeded in the meantime. */
-async function checkDatabase(database: Database): Promise<boolean> {
+async function checkDatabase(database: Database) {
   const startedAt = performance.now()
-  return (await succeedsInTime(database.run(probe, {}))) || database.succeededAt > startedAt
+  const rows = await resultInTime(database.run(probe, {}))
+  return { isUp: rows !== undefined || database.succeededAt > startedAt, rows }
 }
 
 /** Whether a promise is fulfilled before the timeout. Never rejects. */
-async function succeedsInTime(promise: Promise<unknown>): Promise<boolean> {
-  const { promise: timeout, resolve } = Promise.withResolvers<false>()
-  const timer = setTimeout(resolve, TIMEOUT_MS, false)
-  const outcome = promise.then(
-    () => true,
-    () => false,
-  )
+const succeedsInTime = async (promise: Promise<unknown>) => (await resultInTime(promise.then(() => true))) === true
+
+/** The value of a promise, or undefined if it is rejected or not fulfilled before the timeout. */
+async function resultInTime<T>(promise: Promise<T>): Promise<T | undefined> {
+  const { promise: timeout, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(resolve, TIMEOUT_MS, undefined)
   try {
-    return await Promise.race([outcome, timeout])
+    return await Promise.race([promise.catch(() => undefined), timeout])
   } finally {
     clearTimeout(timer)
   }

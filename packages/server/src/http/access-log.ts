@@ -18,7 +18,7 @@ export function logRequests(app: FastifyInstance) {
 }
 
 function logRequest(request: FastifyRequest, reply: FastifyReply) {
-  const { accessRequest, access, board_id = access?.board_id } = contextOf(request) ?? {}
+  const { accessRequest, access } = contextOf(request) ?? {}
   request.log[isProbe(request) ? 'debug' : 'info'](
     {
       method: request.method,
@@ -28,7 +28,7 @@ function logRequest(request: FastifyRequest, reply: FastifyReply) {
       address: request.ip,
       user_id: accessRequest?.credential.user_id,
       token_id: accessRequest?.credential.token_id,
-      board_id: board_id ?? undefined,
+      board_id: access?.board_id ?? undefined,
     },
     'request',
   )

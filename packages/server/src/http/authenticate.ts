@@ -15,8 +15,8 @@ interface AuthenticateDeps {
 }
 
 /**
- * Reads the credential from the Authorization header or, only if there is none, from the cookie. An access token is accepted
- * only in the header.
+ * Reads the credential from the header `Authorization: Bearer` or, only if there is none, from the cookie. An access token is
+ * accepted only in the header.
  */
 export async function authenticate(
   request: FastifyRequest,
@@ -25,16 +25,16 @@ export async function authenticate(
   const { authorization } = request.headers
   // Of several headers Node uses the first, but a proxy in front may have checked the last.
   if (request.raw.headersDistinct['authorization']?.[1] !== undefined) throw new Problem('not_authenticated')
-  const token = authorization === undefined ? cookieOf(request) : /^Bearer +([\w.-]+)$/i.exec(authorization)?.[1]
+  // Another scheme is not for this service: a browser sends the password of a proxy with basic authentication to every page.
+  const isBearer = authorization !== undefined && /^Bearer\b/i.test(authorization)
+  const token = isBearer ? /^Bearer +([\w.-]+)$/i.exec(authorization)?.[1] : cookieOf(request)
   if (token === undefined) throw new Problem('not_authenticated')
   const credential =
-    authorization !== undefined && isAccessToken(token)
-      ? await accessTokens?.verify(token, request.ip)
-      : await tokens.verify(token)
+    isBearer && isAccessToken(token) ? await accessTokens?.verify(token, request.ip) : await tokens.verify(token)
   if (credential === undefined) throw new Problem('not_authenticated')
   // CSRF protection: a browser sends the cookie with requests of other sites too.
   const isRead = request.method === 'GET' || request.method === 'HEAD'
-  if (authorization === undefined && !isRead && !isOwnOrigin(request)) throw new Problem('foreign_origin')
+  if (!isBearer && !isRead && !isOwnOrigin(request)) throw new Problem('foreign_origin')
   return credential
 }
 

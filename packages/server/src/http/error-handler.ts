@@ -1,11 +1,15 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ProblemCode } from '@lockstep/contract/problems'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { problemOfDatabase } from '../database/errors.ts'
 import { Problem } from '../platform/problem.ts'
+import { slotOf } from './admission.ts'
 import { isProbe } from './probes.ts'
 import { invalid } from './validation.ts'
+
+const REJECTION_DELAY_MS = 500
 
 /** Renders every error, including those of the framework. A response reveals neither input nor internals. */
 export function installErrorHandler(app: FastifyInstance, onProblem: (problem: Problem) => void = () => {}) {
@@ -16,7 +20,10 @@ export function installErrorHandler(app: FastifyInstance, onProblem: (problem: P
     // Load shedding is not an error, and can be frequent. The 503 of a probe is its result, which `health/` logs once.
     const isExpected = problem.code === 'overloaded' || (problem === error && isProbe(request))
     if (problem.status >= 500 && !isExpected) request.log.error({ err: error }, problem.message)
-    return send(reply, problem)
+    if (problem.status !== 429) return send(reply, problem)
+    // A client that repeats at once would be answered thousands of times a second. It holds no slot meanwhile.
+    slotOf(request)?.release()
+    return pause(REJECTION_DELAY_MS).then(() => send(reply, problem))
   })
   const sendNotFound = (request: FastifyRequest, reply: FastifyReply) => {
     const allowed = methodsAt(request.url.split('?')[0] as string)

@@ -13,9 +13,10 @@ import type {
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../core/authorize.ts'
 import type { BoardVersion } from '../core/board-version.ts'
+import type { BeforeCommit } from '../core/change-board.ts'
 import type { Emit } from '../core/event-log.ts'
 import type { Growth } from '../core/quotas.ts'
-import type { Db, Tx } from '../database/database.ts'
+import type { Db } from '../database/database.ts'
 import type { Download } from './files/download.ts'
 import type { UploadedFile } from './files/upload.ts'
 import type { PreparedResponse } from './json-response.ts'
@@ -41,7 +42,7 @@ export interface LoadContext<O extends Operation> extends BoardContext<O> {
   version: BoardVersion
 }
 export interface ChangeContext<O extends Operation> extends BoardContext<O> {
-  db: Tx
+  db: Db
   /** The id of the created resource: the client's own, or a new one. */
   newId: string
   /** The time of the change, by the database's clock. */
@@ -51,6 +52,7 @@ export interface ChangeContext<O extends Operation> extends BoardContext<O> {
   /** Counts what the change does without an event. */
   grow: (growth: Growth) => void
   emit: Emit<Extract<Emits<O>, EventKind>>
+  beforeCommit: BeforeCommit
 }
 export type HandlerContext<O extends Operation> = O extends { emits: readonly string[] }
   ? ChangeContext<O>
@@ -85,7 +87,7 @@ export type Handlers<Ops extends Record<string, Operation>> = { [N in keyof Ops]
 
 /**
  * For changes that users wait for most. `prefetch` reads in the same round trip that locks the board, so that `handle`
- * decides without a further read, and its deferred writes are sent together with COMMIT.
+ * decides without a further read.
  */
 export const withPrefetch = <O extends Operation, P>(
   prefetch: (context: PrefetchContext<O>) => Promise<P>,

@@ -10,7 +10,6 @@ const MIN_COMPRESSED_BYTES = 1_400
 const gzipAsync = promisify(gzip)
 /** Every output chunk costs a thread-pool round trip (40 % of the time for a board of 1,000 cards), so chunks are large. */
 const MAX_CHUNK_BYTES = 65_536
-const CHUNKS_PER_READ = 4
 const chunkSizeFor = (textLength: number) => Math.min(Math.max(textLength, MIN_COMPRESSED_BYTES), MAX_CHUNK_BYTES)
 /** Level 1 takes half the time of the default level, for output that is a fifth larger. */
 export const compress = (text: string | Buffer) => gzipAsync(text, { level: 1, chunkSize: chunkSizeFor(text.length) })
@@ -47,14 +46,12 @@ export class StreamedJson extends PreparedResponse {
   }
 }
 
-/** Counts the memory of a response. Returns a function that releases it early. Throws when none is left. */
-type Reserve = (bytes: number) => () => void
-/** Reads a page through the semaphore of large results. */
-type RunPaced = <T>(read: () => Promise<T>, bytesOf: (page: T) => number) => Promise<T>
-
-/** The size of a result that is text already. */
-export const textLength = (result: unknown): number =>
-  typeof result === 'string' ? result.length : result instanceof StreamedJson ? result.first.length : 0
+interface Sending {
+  /** Counts what is sent against the budget of the user. */
+  charge: (bytes: number) => void
+  /** Reads a further page of a long list, when the user may. */
+  readPage: <T>(read: () => Promise<T>) => Promise<T>
+}
 
 /**
  * Sends the response to a GET: 304 if the ETag matches, compressed if it is large and the client accepts gzip. The ETag is the
@@ -64,24 +61,22 @@ export async function sendJson(
   request: FastifyRequest,
   reply: FastifyReply,
   result: unknown,
-  { reserve, runPaced }: { reserve: Reserve; runPaced: RunPaced },
+  { charge, readPage }: Sending,
 ) {
   const { 'if-none-match': expected, 'accept-encoding': accepted = '' } = request.headers
   const isCompressed = acceptsGzip(accepted)
-  if (result instanceof StreamedJson) return sendStream(reply, result, isCompressed, { reserve, runPaced })
+  if (result instanceof StreamedJson) return sendStream(reply, result, isCompressed, { charge, readPage })
   const compressed = result instanceof CompressedJson ? result : undefined
   const text = compressed ? '' : toJson(result)
   const { content, etag } = compressed ? { content: '', etag: compressed.etag } : await encodeWithEtag(text)
   reply.header('etag', etag).header('vary', [reply.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', '))
   if (expected !== undefined && isSame(expected, etag)) return reply.code(304).send()
-  reserve(compressed?.bytes?.length ?? text.length)
+  charge(compressed?.bytes && isCompressed ? compressed.bytes.length : (compressed?.textBytes ?? text.length))
   reply.type(JSON_TYPE)
   if (compressed?.bytes && !isCompressed) {
     // As a stream: a slow client then holds one chunk of text, and the compressed bytes, which others share.
     reply.header('content-length', compressed.textBytes)
-    const stream = decompress(compressed.bytes)
-    if (compressed.textBytes <= CHUNKS_PER_READ * MAX_CHUNK_BYTES) return reply.send(stream)
-    return reply.send(Readable.from(pacedReads(stream, runPaced), { objectMode: false, highWaterMark: 1 }))
+    return reply.send(decompress(compressed.bytes))
   }
   if (!isCompressed || (!compressed && text.length < MIN_COMPRESSED_BYTES)) return reply.send(content)
   return reply.header('content-encoding', 'gzip').send(compressed?.bytes ?? (await compress(content)))
@@ -91,20 +86,16 @@ function sendStream(
   reply: FastifyReply,
   { first, rest }: StreamedJson,
   isCompressed: boolean,
-  { reserve, runPaced }: { reserve: Reserve; runPaced: RunPaced },
+  { charge, readPage }: Sending,
 ) {
-  let release = reserve(first.length)
+  charge(first.length)
   const chunks = async function* () {
     yield* chunksOf(first)
     const pages = rest[Symbol.asyncIterator]()
     for (;;) {
-      const { done, value: page } = await runPaced(
-        () => pages.next(),
-        ({ value }) => textLength(value),
-      )
+      const { done, value: page } = await readPage(() => pages.next())
       if (done) return
-      release()
-      release = reserve(page.length)
+      charge(page.length)
       yield* chunksOf(page)
     }
   }
@@ -120,30 +111,6 @@ function sendStream(
 function* chunksOf(text: string) {
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += MAX_CHUNK_BYTES) yield bytes.subarray(at, at + MAX_CHUNK_BYTES)
-}
-
-/** Reads a stream a few chunks at a time, each time through the semaphore. */
-async function* pacedReads(stream: Readable, runPaced: RunPaced) {
-  const chunks: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]()
-  const read = async () => {
-    const bytes: Buffer[] = []
-    for (let i = 0; i < CHUNKS_PER_READ; i++) {
-      const { done, value } = await chunks.next()
-      if (done) break
-      bytes.push(value)
-    }
-    return Buffer.concat(bytes)
-  }
-  try {
-    for (;;) {
-      const bytes = await runPaced(read, ({ length }) => length)
-      if (bytes.length === 0) return
-      yield bytes
-    }
-  } finally {
-    // The client may have disconnected.
-    stream.destroy()
-  }
 }
 
 function decompress(bytes: Buffer): Readable {

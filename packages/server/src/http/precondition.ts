@@ -1,7 +1,7 @@
 import type { Operation } from '@lockstep/contract/operation'
 import type { Resource } from '@lockstep/contract/resources'
 import type { FastifyRequest } from 'fastify'
-import type { ChangeCost } from '../core/change-pacer.ts'
+import type { ChangeCost } from '../core/event-log.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
 import { Problem } from '../platform/problem.ts'
 import { isSame } from './etag.ts'

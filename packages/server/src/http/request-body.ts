@@ -1,11 +1,10 @@
 import type { Operation } from '@lockstep/contract/operation'
-import type { FastifyInstance, FastifyRequest, preParsingHookHandler, preValidationHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyRequest, preParsingHookHandler, preValidationAsyncHookHandler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { networkOf } from '../platform/client-address.ts'
-import type { FairShare } from '../platform/fair-share.ts'
+import type { Clock } from '../platform/clock.ts'
 import { Problem } from '../platform/problem.ts'
-import { slotOf } from './edge/admission-middleware.ts'
-import { hasBody } from './edge/unread-body.ts'
+import { slotOf } from './admission.ts'
+import { hasBody } from './unread-body.ts'
 import { invalid } from './validation.ts'
 
 /** Receives every body as bytes. It is parsed later, after the caller is authorized. */
@@ -20,24 +19,18 @@ export function leaveBodiesUnparsed(app: FastifyInstance) {
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
 }
 
+const BODY_MS = 30_000
+
 /**
  * Hooks with a timeout for the body of a request, during which the request holds no concurrency slot. (Node's own timeout is
- * that of uploads, which may take long.) `unauthenticated` limits the bodies of public operations that are being received, by
- * address, so that clients without an account cannot use up all open requests.
+ * that of uploads, which may take long.)
  */
-export function bodyTimeout(seconds: number, unauthenticated?: FairShare) {
-  const stop = (request: RequestWithTimer) => {
-    clearTimeout(request[TIMER])
-    request[RELEASE]?.()
-  }
+export function bodyTimeout(clock: Clock, charge: (request: FastifyRequest, bytes: number) => void) {
+  const stop = (request: RequestWithTimer) => request[CANCEL]?.()
   const preParsing: preParsingHookHandler = (request: RequestWithTimer, reply, payload, done) => {
     if (!hasBody(request)) return done(null, payload)
     // The client disconnected during authorization: no `close` event would release the claim.
     if (reply.raw.destroyed) return done(new Problem('request_incomplete'))
-    if (unauthenticated) {
-      request[RELEASE] = unauthenticated.claim(networkOf(request.ip))
-      if (!request[RELEASE]) return done(new Problem('overloaded'))
-    }
     const onTimeout = () => {
       // Already rejected; the client is slow to read the response.
       if (reply.sent) return
@@ -45,22 +38,23 @@ export function bodyTimeout(seconds: number, unauthenticated?: FairShare) {
       // Handled by the framework like any other error of the stream.
       request.raw.emit('error', new Problem('request_timeout'))
     }
-    request[TIMER] = setTimeout(onTimeout, seconds * 1_000)
+    request[CANCEL] = clock.after(BODY_MS, onTimeout)
     slotOf(request)?.release()
     reply.raw.once('close', () => stop(request))
     done(null, payload)
   }
-  const preValidation: preValidationHookHandler = (request: RequestWithTimer, _reply, done) => {
+  const preValidation: preValidationAsyncHookHandler = async (request: RequestWithTimer) => {
     stop(request)
-    slotOf(request)?.reacquire()
-    done()
+    if (!hasBody(request)) return
+    // Parsing and validating a large body blocks the event loop, also when it is rejected.
+    charge(request, (request.body as Buffer | undefined)?.length ?? 0)
+    await slotOf(request)?.enter()
   }
   return { preParsing, preValidation }
 }
 
-const TIMER = Symbol('timer')
-const RELEASE = Symbol('release')
-type RequestWithTimer = FastifyRequest & { [TIMER]?: NodeJS.Timeout; [RELEASE]?: (() => void) | undefined }
+const CANCEL = Symbol('cancel')
+type RequestWithTimer = FastifyRequest & { [CANCEL]?: () => void }
 export const MAX_BODY_BYTES = 1_048_576
 /** The limit of public operations, and of operations without a body. Includes space for unknown fields, which are ignored. */
 const SMALL_BODY_BYTES = 16_384
@@ -91,18 +85,14 @@ function longestJson(schema: TSchema): number {
   return 64
 }
 
-/** Whether a request has no body, or a JSON body that is not too large by its headers. */
-export function isAcceptable(request: FastifyRequest, maxBytes: number): boolean {
-  const { 'content-length': length, 'content-type': declared = '' } = request.headers
-  if (!hasBody(request) || length === '0') return true
-  return length !== undefined && Number(length) <= maxBytes && accepted.json.test(declared)
-}
-
-/** Parses a body of the given type. Throws 422 if it cannot be read. */
-export function readBody(request: FastifyRequest, type: 'json' | 'form'): unknown {
+/** Parses a body of the given type. An absent one is `{}` unless it is required. Throws 422 if it cannot be read. */
+export function readBody(request: FastifyRequest, type: 'json' | 'form', isRequired: boolean): unknown {
   const { 'content-type': declared = '', 'content-encoding': encoding = 'identity' } = request.headers
   const bytes = request.body as Buffer | undefined
-  if (bytes === undefined || bytes.length === 0) throw invalidBody('is required')
+  if (bytes === undefined || bytes.length === 0) {
+    if (isRequired) throw invalidBody('is required')
+    return {}
+  }
   if (encoding !== 'identity') throw invalidBody('must not be compressed')
   if (!accepted[type].test(declared)) throw invalidBody(`must be sent as ${mediaType[type]} in UTF-8`)
   const text = decode(bytes)

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto'
+import { channel } from 'node:diagnostics_channel'
 import { readFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { memberOperations } from '@lockstep/contract/boards'
+import type { Card } from '@lockstep/contract/cards'
 import { problems } from '@lockstep/contract/problems'
 import type { ApiResponse, Client, Failure, Sending } from '@lockstep/testing/client'
+import { eventually } from '@lockstep/testing/processes'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
+import { TestClock } from '@lockstep/testing/test-clock'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { problemOf } from './error-handler.ts'
 import { bodyLimitOf } from './request-body.ts'
@@ -16,12 +20,13 @@ const jsonOf = (content: string): Sending => ({ raw: { type: 'application/json',
 const codeOf = ({ body }: ApiResponse) => (body as Failure).code
 const fieldsOf = ({ body }: ApiResponse) => (body as Failure).errors?.map(({ field }) => field)
 
+const clock = new TestClock().run()
 let service: TestService
 let board: TestBoard
 let nonMember: TestUser
 let sacked: TestUser
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({}, { clock })
   ;[board, nonMember, sacked] = await Promise.all([service.board(), service.user(), service.user()])
   await service.sql.query('update users set is_active = false where id = $1', [sacked.id])
 })
@@ -84,6 +89,32 @@ describe('the order of checks', () => {
       ],
       wrong,
     )
+  })
+
+  test('[REQ-15] operations without texts, and public operations, accept 16 KiB', async () => {
+    const card = await board.owner.api.call('createCard', {
+      params: { board_id: board.id, column_id: board.columns[0].id },
+      body: { title: 'One' },
+    })
+    const padding = 'x'.repeat(17_000)
+    const { api } = board.owner
+    const statuses = async (calls: [string, string, object][]) =>
+      Promise.all(calls.map(async ([method, path, body]) => (await api.request(method, path, { json: body })).status))
+    const tried = await statuses([
+      ['POST', '/auth/register', { padding }],
+      ['PUT', `/cards/${card.id}/assignees`, { user_ids: [], padding: padding.repeat(2) }],
+      ['POST', `/boards/${board.id}/invite`, { padding }],
+      ['POST', '/auth/logout', { padding }],
+      ['PUT', `/cards/${card.id}/assignees`, { user_ids: [], padding: 'x'.repeat(10_000) }],
+    ])
+    expect(tried).toEqual([413, 413, 413, 413, 200])
+  })
+
+  test('[REQ-15] the longest texts fit, in any escaping', async () => {
+    const description = '\u0001'.repeat(65_536)
+    const params = { board_id: board.id, column_id: board.columns[0].id }
+    const card = await board.owner.api.call('createCard', { params, body: { title: 'One', description } })
+    expect(card.description).toBe(description)
   })
 
   test('[REQ-15] a body without a Content-Length is measured too', async () => {
@@ -152,6 +183,29 @@ describe('errors', () => {
   ])('[REQ-3] %s is 422', async (_, sending) => {
     const response = await send('POST', '/boards', sending)
     expect([response.status, codeOf(response), fieldsOf(response)]).toEqual([422, 'invalid_input', ['body']])
+  })
+
+  test.each<[string, Sending]>([
+    ['no body', {}],
+    ['an empty body with a type', { headers: { 'content-type': 'application/json' } }],
+    ['an empty body of another type', { headers: { 'content-type': 'text/plain' } }],
+    ['a body without content', { raw: { type: 'application/json', content: '' } }],
+    ['an empty object', jsonOf('{}')],
+  ])('[REQ-28] %s counts as {} where no field is required', async (_, sending) => {
+    const { api } = board.owner
+    const [{ id: column_id }] = board.columns
+    const params = { board_id: board.id, column_id }
+    const newCard = () => api.call('createCard', { params, body: { title: 'x' } })
+    const [card, last] = [await newCard(), await newCard()]
+    const moved = await send('POST', `/cards/${card.id}/move`, sending)
+    expect(moved.status).toBe(200)
+    expect((moved.body as Card).rank).toBeGreaterThan(last.rank)
+    await api.call('deleteCard', { params: { card_id: card.id } })
+    expect((await send('POST', `/boards/${board.id}/removed/${card.id}/restore`, sending)).status).toBe(200)
+    expect((await send('PATCH', `/cards/${card.id}`, sending)).status).toBe(200)
+    // position or after_id is required.
+    const column = await send('POST', `/columns/${column_id}/move`, sending)
+    expect([column.status, codeOf(column)]).toEqual([422, 'invalid_input'])
   })
 
   test.each<[string, string]>([
@@ -270,43 +324,52 @@ describe('invalid and unusual HTTP', () => {
   }
   const close = 'Host: x\r\nConnection: close\r\n'
 
+  const isBodyAwaited = () => clock.waits.some((ms) => ms > 10_000)
+
   test('[REQ-20] a body that does not arrive in time is 408, and its connection is closed', async () => {
-    const hasty = await startService({}, { beside: service, bodySeconds: 0.2 })
-    const { port, hostname } = new URL(hasty.baseUrl)
+    const { port, hostname } = new URL(service.baseUrl)
     const socket = connect(Number(port), hostname)
     socket.write(
       `POST /boards HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${board.owner.api.token}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{`,
     )
+    await eventually('the body is awaited', isBodyAwaited)
+    clock.advance(30_000)
     let text = ''
     for await (const piece of socket) text += piece
     expect(text).toMatch(/^HTTP\/1\.1 408 /)
     expect(text).toContain('request_timeout')
     // Once the body has arrived, the handler may take as long as it needs.
     expect(await board.owner.api.call('listBoards', {})).toHaveLength(1)
-    await hasty.stop()
   })
 
-  test('[REQ-20] a timeout of a body that was already rejected has no effect, also when responses are not read', async () => {
-    const hasty = await startService({}, { beside: service, bodySeconds: 0.2 })
-    const { port, hostname } = new URL(hasty.baseUrl)
-    const socket = connect(Number(port), hostname).pause()
-    const large = 'GET /redoc/redoc.standalone.js HTTP/1.1\r\nHost: x\r\n\r\n'
-    const login = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded'
-    socket.write(`${large.repeat(12)}${login}\r\nContent-Length: 2000000\r\n\r\n`)
-    await new Promise((resolve) => setTimeout(resolve, 600))
-    expect((await fetch(`${hasty.baseUrl}/health`)).status).toBe(200)
+  test('[REQ-20] the timeout of a body that was already rejected has no effect', async () => {
+    const { port, hostname } = new URL(service.baseUrl)
+    const socket = connect(Number(port), hostname)
+    let text = ''
+    socket.on('data', (piece) => {
+      text += String(piece)
+    })
+    const head = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded'
+    socket.write(`${head}\r\nContent-Length: 2000000\r\n\r\n`)
+    await expect.poll(() => text).toMatch(/^HTTP\/1\.1 413 /)
+    clock.advance(30_000)
+    expect((await fetch(`${service.baseUrl}/health`)).status).toBe(200)
+    expect(text.match(/HTTP\/1\.1/g)).toHaveLength(1)
     socket.destroy()
-    await hasty.stop()
   })
 
   test('[REQ-21] a client that does not read is disconnected after a while', async () => {
     const hasty = await startService({}, { beside: service, stalledSeconds: 0.3 })
     const { port, hostname } = new URL(hasty.baseUrl)
     const large = await (await fetch(`${service.baseUrl}/redoc/redoc.standalone.js`)).arrayBuffer()
+    const disconnected = Promise.withResolvers<void>()
+    const note = (message: unknown) => (message as { socket: Socket }).socket.once('close', disconnected.resolve)
+    channel('net.server.socket').subscribe(note)
     const socket = connect(Number(port), hostname).pause()
     socket.on('error', () => {})
     socket.write('GET /redoc/redoc.standalone.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(12))
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await disconnected.promise
+    channel('net.server.socket').unsubscribe(note)
     let received = 0
     socket.on('data', (piece) => {
       received += piece.length
@@ -332,13 +395,16 @@ describe('invalid and unusual HTTP', () => {
       })
       await new Promise((resolve) => socket.on('end', resolve))
       expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
-      await new Promise((resolve) => setTimeout(resolve, 2_300))
-      // The client is gone and cannot receive a response.
-      const lost = new Promise((resolve) => socket.on('error', resolve))
-      socket.write('a')
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      socket.write('b')
-      expect(await lost).toMatchObject({ code: expect.stringMatching(/EPIPE|ECONNRESET/) })
+      let lost: NodeJS.ErrnoException | undefined
+      socket.on('error', (error) => {
+        lost = error
+      })
+      // After two seconds.
+      const { code } = await eventually('the connection is gone', () => {
+        if (!lost) socket.write('a')
+        return lost
+      })
+      expect(code).toMatch(/EPIPE|ECONNRESET/)
     },
   )
 
@@ -347,11 +413,13 @@ describe('invalid and unusual HTTP', () => {
     const socket = connect(Number(port), hostname)
     const head = `POST /boards HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${board.owner.api.token}\r\n`
     socket.write(`${head}Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{`)
-    const moment = () => new Promise((resolve) => setTimeout(resolve, 300))
-    await moment()
+    await eventually('the body is awaited', isBodyAwaited)
     socket.destroy()
-    await moment()
-    expect(await readFile(service.logFile, 'utf8')).not.toContain('cannot reach its database')
+    await eventually('the request is over', () => !isBodyAwaited())
+    const { headers } = await fetch(`${service.baseUrl}/health`)
+    const log = () => readFile(service.logFile, 'utf8')
+    await expect.poll(log).toContain(headers.get('x-request-id'))
+    expect(await log()).not.toContain('cannot reach its database')
     const hungUp = Object.assign(new Error('aborted'), { code: 'ECONNRESET', statusCode: 400 })
     expect(problemOf(hungUp)).toMatchObject({ code: 'request_incomplete', status: 400 })
     // Without the framework's status it is a lost database connection.

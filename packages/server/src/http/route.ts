@@ -2,6 +2,7 @@ import { operations } from '@lockstep/contract'
 import { FullBoard } from '@lockstep/contract/boards'
 import {
   type BoardAccess,
+  isBodyRequired,
   isList,
   type Operation,
   type TokenRequirement,
@@ -10,13 +11,12 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type TObject } from 'typebox'
 import type { CoreServices } from '../core/change-board.ts'
-import type { ChangePacer } from '../core/change-pacer.ts'
-import type { RecentAccess } from '../core/recent-access.ts'
-import type { FairShare, UserAndAddressShare } from '../platform/fair-share.ts'
-import type { Semaphore } from '../platform/semaphore.ts'
+import type { ByteBudget } from '../platform/byte-budget.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { AccessTokens } from '../security/access-tokens.ts'
 import type { RateLimits } from '../security/rate-limits.ts'
 import type { Tokens } from '../security/tokens.ts'
+import type { Admission } from './admission.ts'
 import type { ReceivedUpload, UploadStore } from './files/upload.ts'
 import type { AnyHandler } from './handler.ts'
 import type { ResourceReaders } from './precondition.ts'
@@ -32,25 +32,13 @@ export interface RouteDeps {
   accessTokens: AccessTokens | undefined
   limits: RateLimits
   isOwnOrigin: (request: FastifyRequest) => boolean
-  /** Boards of resources, and their recent writers. */
-  recentAccess: RecentAccess
   /** How each resource is read, for `If-Match`. */
   resourceReaders: ResourceReaders
-  /** How long a body that is not an upload may take to arrive. */
-  bodySeconds: number
-  /** Bodies of public operations that are being received, by address. */
-  unauthenticatedBodies: FairShare
-  /** Limits lists, histories, searches and resources of boards with much text, because their results can be large. */
-  lists: Semaphore | undefined
-  /** Paces large changes; undefined when fair shares are off. */
-  changePacer: ChangePacer | undefined
-  /** What each user may hold while others wait; undefined when fair shares are off. */
-  shares: UserShares | undefined
-}
-export interface UserShares {
-  requests: FairShare
-  uploads: UserAndAddressShare
-  responseBytes: UserAndAddressShare
+  /** For the timeout of bodies. */
+  clock: Clock
+  admission: Admission
+  /** What each user may read and write in large pieces. */
+  budget: ByteBudget
 }
 
 /** An operation of the contract with everything that can be prepared before the first request. */
@@ -86,6 +74,7 @@ export function compileRoute(deps: RouteDeps, operation: Operation, handler: Any
   const readQuery = query && inputReader(query)
   const fields = body_type === 'upload' ? withoutFile(body as TObject) : body
   const readFields = fields && inputReader(fields)
+  const needsBody = isBodyRequired(operation)
   return {
     deps,
     operation,
@@ -102,7 +91,7 @@ export function compileRoute(deps: RouteDeps, operation: Operation, handler: Any
     readInput: (request, reply, upload) => {
       const sent = {
         query: request.query as Record<string, unknown>,
-        body: upload ? upload.fields : fields && readBody(request, body_type as 'json' | 'form'),
+        body: upload ? upload.fields : fields && readBody(request, body_type as 'json' | 'form', needsBody),
       }
       if (isStrict(request)) {
         reply.header('preference-applied', 'handling=strict')

@@ -1,9 +1,11 @@
 import type { Operation } from '@lockstep/contract/operation'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { networkOf } from '../platform/client-address.ts'
+import { slotOf } from './admission.ts'
 import { anyHandler, type Handlers } from './handler.ts'
 import { handlePublic, handleRead } from './read-handler.ts'
 import { bodyTimeout, leaveBodiesUnparsed } from './request-body.ts'
-import { authorizeRequest } from './request-context.ts'
+import { authorizeRequest, contextOf } from './request-context.ts'
 import { compileRoute, type Route, type RouteDeps } from './route.ts'
 import { handleWrite } from './write-handler.ts'
 
@@ -18,6 +20,8 @@ export function registerRoutes<Ops extends Record<string, Operation>>(
   handlers: Handlers<Ops>,
   isOffered: (operation: Operation) => boolean = () => true,
 ) {
+  const charge = (request: FastifyRequest, bytes: number) =>
+    deps.budget.charge(contextOf(request)?.accessRequest.credential.user_id ?? networkOf(request.ip), bytes)
   for (const [name, operation] of Object.entries(operations).filter(([, each]) => isOffered(each))) {
     const route = compileRoute(deps, operation, anyHandler(handlers[name]))
     const options = { method: operation.method, url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'), ...hooksOf(route) }
@@ -28,16 +32,16 @@ export function registerRoutes<Ops extends Record<string, Operation>>(
       })
       continue
     }
-    const isPublic = operation.access === 'public'
-    const timeout = bodyTimeout(deps.bodySeconds, isPublic ? deps.unauthenticatedBodies : undefined)
-    app.route({ ...options, ...timeout, bodyLimit: route.bodyLimit })
+    app.route({ ...options, ...bodyTimeout(deps.clock, charge), bodyLimit: route.bodyLimit })
   }
 }
 
 function hooksOf(route: Route) {
   const { operation, deps, isWrite } = route
-  const bind = (handle: typeof handleRead) => (request: FastifyRequest, reply: FastifyReply) =>
-    handle(route, request, reply)
+  const bind = (handle: typeof handleRead) => (request: FastifyRequest, reply: FastifyReply) => {
+    const work = () => handle(route, request, reply)
+    return slotOf(request)?.run(work) ?? work()
+  }
   if (operation.access !== 'public')
     return {
       onRequest: [(request: FastifyRequest, reply: FastifyReply) => authorizeRequest(route, request, reply)],
@@ -45,6 +49,9 @@ function hooksOf(route: Route) {
     }
   if (!operation.body) return { onRequest: [], handler: bind(handleRead) }
   // An address that sent too many invalid payloads is rejected before its body is read.
-  const limitPayloads = (request: FastifyRequest) => deps.limits.badPayloads(request.ip).require()
-  return { onRequest: [limitPayloads], handler: bind(handlePublic) }
+  const admit = async (request: FastifyRequest, reply: FastifyReply) => {
+    await deps.limits.badPayloads(request.ip).require()
+    await deps.admission.enter(request, reply, networkOf(request.ip), { isUser: false })
+  }
+  return { onRequest: [admit], handler: bind(handlePublic) }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import cors from '@fastify/cors'
@@ -9,10 +10,8 @@ import { Problem } from '../platform/problem.ts'
 import { shedding } from '../telemetry/metric-definitions.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { logRequests, rejectExpectation, sendEarlyProblem } from './access-log.ts'
+import type { Admission } from './admission.ts'
 import { crossOriginHeaders, EXPOSED_HEADERS } from './cors.ts'
-import { AdmissionMiddleware } from './edge/admission-middleware.ts'
-import { limitConnections } from './edge/connection-limit.ts'
-import { serializeRequests } from './edge/pipelining.ts'
 import { installErrorHandler, problemOf, rejectConnection } from './error-handler.ts'
 import { serveMetrics } from './metrics-endpoint.ts'
 import { serveApiDocs } from './pages/api-docs.ts'
@@ -20,11 +19,17 @@ import { serveWebClient } from './pages/web-client.ts'
 import { MAX_BODY_BYTES, parseBodiesAsBuffers } from './request-body.ts'
 import { countEarlyResponse, countRequests } from './request-metrics.ts'
 import { setResponseHeaders } from './response-headers.ts'
+import { isUpgradeWithBody } from './unread-body.ts'
 
 /** A connection on which nothing moves for this long, in either direction, is closed. */
 const STALLED_SECONDS = 120
 /** The largest upload at the lowest rate: ten megabytes at ten kilobytes a second. */
 const UPLOAD_SECONDS = 1_200
+
+/** How many requests a connection may pipeline; no real client sends more than one at a time. */
+const MAX_PIPELINED = 16
+const OPEN = Symbol('open')
+type PipelinedSocket = Socket & { [OPEN]?: number }
 
 /** The WebSocket side of the server. */
 interface SocketServer {
@@ -35,16 +40,16 @@ interface ServerDeps {
   live: SocketServer
   metrics: Metrics
   log: FastifyBaseLogger
+  admission: Admission
 }
 
 /**
- * The HTTP server without routes. The order of the hooks matters: admission comes before the framework, then response
- * headers, access log and metrics, so that every later rejection has them; the error handler records the routes' methods, so
- * it comes before the routes.
+ * The HTTP server without routes. The order of the hooks matters: response headers, access log and metrics come first, so that every
+ * later rejection has them; the error handler records the routes' methods, so it comes before the routes.
  */
 export async function buildServer(
   config: Config,
-  { live, metrics, log }: ServerDeps,
+  { live, metrics, log, admission }: ServerDeps,
   stalledSeconds = STALLED_SECONDS,
 ) {
   const { trustedHops, corsOrigins } = config.http
@@ -79,23 +84,26 @@ export async function buildServer(
   closeGracefully(app, config, live, () => {
     isClosing = true
   })
-  const isByAddress = config.isFair && trustedHops === 0
-  const stopLimiting = limitConnections(app.server, { isByAddress, log })
-  app.addHook('onClose', async () => stopLimiting())
-  if (isByAddress) closeOverLimit(app)
-  app.server.on('checkExpectation', serializeRequests(rejectExpectation(log)))
+  app.server.on('checkExpectation', rejectExpectation(log))
   app.server.on('upgrade', (request, socket, head) => live.upgrade(request, socket, head))
+  // Before the framework, which rejects some requests without a hook.
+  app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (isUpgradeWithBody(request)) response.shouldKeepAlive = false
+  })
 
   const headersFor = crossOriginHeaders(corsOrigins)
-  new AdmissionMiddleware({
-    slots: config.http.maxConcurrentRequests,
-    metrics,
-    log,
-    crossOriginHeaders: headersFor,
-    isClosing: () => isClosing,
-    isFair: config.isFair,
-    trustedHops,
-  }).install(app)
+  admission.install(app)
+  app.addHook('onRequest', ({ raw }, reply, done) => {
+    const socket: PipelinedSocket = raw.socket
+    if (socket.destroyed) return
+    const open = (socket[OPEN] ?? 0) + 1
+    socket[OPEN] = open
+    if (open > MAX_PIPELINED) return void socket.destroy()
+    reply.raw.once('close', () => {
+      socket[OPEN] = (socket[OPEN] ?? 1) - 1
+    })
+    done()
+  })
   setResponseHeaders(app, headersFor)
   logRequests(app)
   countRequests(app, metrics)
@@ -128,17 +136,6 @@ export async function buildServer(
     has_webhooks: config.webhooks.encryptionKey !== '',
   })
   return { app, isClosing: () => isClosing }
-}
-
-/**
- * Closes the connection of a client that is over a rate limit. Its next request needs a new one, which costs less to reject.
- * While a body is being received, a close could reset the connection before the client has read the response.
- */
-function closeOverLimit(app: FastifyInstance) {
-  app.addHook('onSend', ({ raw }, reply, _payload, done) => {
-    if (reply.statusCode === 429 && raw.complete) reply.header('connection', 'close')
-    done()
-  })
 }
 
 /**

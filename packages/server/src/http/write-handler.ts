@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { v7 as newUuid } from 'uuid'
 import { changeBoard } from '../core/change-board.ts'
-import type { ChangeCost } from '../core/change-pacer.ts'
+import type { ChangeCost } from '../core/event-log.ts'
 import { type RequestIdentity, readStoredBody, replayResponse, type WriteResponse } from '../core/idempotency.ts'
-import { Problem } from '../platform/problem.ts'
-import { releaseSlotWhile, slotOf } from './edge/admission-middleware.ts'
+import { EVENT_COST } from '../platform/byte-budget.ts'
+import { releaseSlotWhile, slotOf } from './admission.ts'
 import { problemOf } from './error-handler.ts'
 import { encodeWithEtag } from './etag.ts'
 import {
@@ -15,11 +15,9 @@ import {
   type ReceivedUpload,
   receiveUpload,
 } from './files/upload.ts'
-import { textLength } from './json-response.ts'
 import { ifMatchCheck } from './precondition.ts'
 import { sendText, textOf } from './read-handler.ts'
-import { checkContext, contextOf, type RequestContext } from './request-context.ts'
-import { requireMemory, reserveMemory } from './response-memory.ts'
+import { contextOf, type RequestContext } from './request-context.ts'
 import type { Route } from './route.ts'
 
 interface Uploaded {
@@ -29,66 +27,31 @@ interface Uploaded {
 
 /** Handles an operation that changes a board. */
 export async function handleWrite(route: Route, request: FastifyRequest, reply: FastifyReply) {
-  const { deps } = route
-  const response = await (route.isUpload ? changeWithUpload : change)(route, request, reply).catch((error) => {
-    if (error instanceof Problem && error.current) requireMemory(deps, request, reply, error.current.length)
-    throw error
-  })
+  const response = await (route.isUpload ? changeWithUpload : change)(route, request, reply)
   const { status, position, isReplay, large_body_bytes } = response
-  const text = large_body_bytes === null ? response.body : await largeBody(route, request, reply, large_body_bytes)
+  const text = large_body_bytes === null ? response.body : await largeBody(route, request)
   if (position !== null) reply.header('board-position', position)
   if (isReplay) reply.header('idempotent-replayed', 'true')
   const id = status === 201 && route.readPath && createdId.exec(text ?? '')?.[1]
   if (id) reply.header('location', `${prefixOf(request)}${route.readPath}${id}`)
   const encoded = text === null ? undefined : await encodeWithEtag(text)
   if (encoded) reply.header('etag', encoded.etag)
-  // The change is committed and cannot be rejected. A client that reads nothing loses its connection, and can retry.
-  if (text !== null && large_body_bytes === null && !reserveMemory(deps, request, reply, text.length)) {
-    reply.hijack()
-    reply.raw.destroy()
-    return reply
-  }
   return sendText(reply.code(status), encoded?.content ?? null)
 }
 
-function change(route: Route, request: FastifyRequest, reply: FastifyReply, uploaded: Uploaded = {}) {
-  const { changePacer } = route.deps
-  const { accessRequest, grant } = contextOf(request) as RequestContext
-  const run = async (cost: ChangeCost) => {
-    const response = await changeChecked(route, request, reply, { cost, ...uploaded })
+async function change(route: Route, request: FastifyRequest, reply: FastifyReply, uploaded: Uploaded = {}) {
+  const { accessRequest } = contextOf(request) as RequestContext
+  const cost: ChangeCost = { bytes: 0 }
+  try {
+    const response = await changeOnce(route, request, reply, { cost, ...uploaded })
     // A retry reads and returns the response of the change, wherever it was found.
     if (response.isReplay) cost.bytes += response.large_body_bytes ?? 0
     return response
-  }
-  if (!changePacer) return run({ bytes: 0, boardBytes: 0 })
-  const known = { boardBytes: grant?.text_bytes ?? 0, slot: slotOf(request) }
-  return changePacer.run(accessRequest.credential.user_id, known, run)
-}
-
-/**
- * A write that is authorized only under the lock and rejected there is authorized again: without the cache, authorization would
- * have come first, and a missing resource would have been reported. Then it is tried again, or the rejection stands.
- */
-async function changeChecked(
-  route: Route,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  change: Uploaded & { cost: ChangeCost },
-): Promise<WriteResponse> {
-  const context = contextOf(request) as RequestContext
-  try {
-    return await changeOnce(route, request, reply, change)
-  } catch (error) {
-    if (context.access || !(error instanceof Problem) || error.status >= 500) throw error
-    route.deps.recentAccess.remove(context.accessRequest)
-    await checkContext(route, context)
-    if (!dependsOnAccess.includes(error.status)) throw error
-    return changeOnce(route, request, reply, change)
+  } finally {
+    // A rejected change counts too.
+    route.deps.budget.charge(accessRequest.credential.user_id, EVENT_COST * cost.bytes)
   }
 }
-
-/** Statuses of rejections that may differ after the complete check. */
-const dependsOnAccess = [401, 403, 404, 422]
 
 async function changeOnce(
   { deps, operation, handler, readInput }: Route,
@@ -96,29 +59,30 @@ async function changeOnce(
   reply: FastifyReply,
   { cost, upload, onCommit }: Uploaded & { cost: ChangeCost },
 ): Promise<WriteResponse> {
-  const { params, accessRequest, access, board_id: known } = contextOf(request) as RequestContext
+  const { params, accessRequest, access, grant } = contextOf(request) as RequestContext
   const identity = identityOf(request, accessRequest.key, upload)
   if (access?.storedResponse) return replayResponse(access.storedResponse, identity)
   const input = readInput(request, reply, upload)
   const newId = (input.body as { id?: string | null } | undefined)?.id ?? newUuid()
-  const board_id = known ?? newId
+  const board_id = grant?.board_id ?? newId
   const assertIfMatch = ifMatchCheck(deps.resourceReaders, operation, request, params)
   const { prefetch, handle } = handler
   const { user_id } = accessRequest.credential
   return changeBoard(deps.core, {
     accessRequest,
     board_id,
-    isNew: known === undefined,
+    isNew: grant === undefined,
     isRemoval: operation.method === 'DELETE',
     identity,
     slot: slotOf(request),
     cost,
+    onTurn: () => deps.budget.require(user_id),
     onCommit,
     ...(prefetch && { prefetch: (db) => prefetch({ ...input, db, params, board_id, user_id }) }),
-    handle: async ({ tx, grant: { caller, at, usage }, emit, grow, prefetched }) => {
+    handle: async ({ tx, grant: { caller, at, usage }, emit, grow, beforeCommit, prefetched }) => {
       const nextCardNumber = (usage?.last_card_number ?? 0) + 1
       await assertIfMatch?.(tx, board_id, cost)
-      const change = { board_id, newId, at, nextCardNumber, caller, emit, grow, db: tx }
+      const change = { board_id, newId, at, nextCardNumber, caller, emit, grow, beforeCommit, db: tx }
       const context = { ...input, request, reply, params, ...change }
       return { status: operation.returns.status, body: textOf(await handle(context, prefetched)) }
     },
@@ -130,8 +94,10 @@ async function changeWithUpload(route: Route, request: FastifyRequest, reply: Fa
   const { uploads } = route.deps
   const { grant, accessRequest } = contextOf(request) as RequestContext
   const { user_id } = accessRequest.credential
-  const sink = grant ? boardUploadSink(uploads, grant.board_id, user_id) : discardingSink(uploads, user_id)
-  const upload = await releaseSlotWhile(request, () => receiveUpload(request, reply, sink))
+  const sink = grant ? boardUploadSink(uploads, grant.board_id, user_id) : discardingSink(uploads)
+  const upload = await releaseSlotWhile(request, () =>
+    receiveUpload(request, reply, sink, (bytes) => uploads.pace(user_id, bytes)),
+  )
   let isCommitting = false
   const onCommit = () => {
     isCommitting = true
@@ -148,12 +114,10 @@ async function changeWithUpload(route: Route, request: FastifyRequest, reply: Fa
 }
 
 /** The body of a replay that is too large to be read with the caller: read through the semaphore, and counted before. */
-function largeBody({ deps }: Route, request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<string> {
-  requireMemory(deps, request, reply, bytes)
+function largeBody({ deps }: Route, request: FastifyRequest): Promise<string> {
   const { user_id } = (contextOf(request) as RequestContext).accessRequest.credential
   const { key } = (contextOf(request) as RequestContext).accessRequest
-  const read = () => readStoredBody(deps.core.database.forKey(user_id), user_id, key ?? '')
-  return deps.lists?.runPaced(read, textLength, { key: user_id, slot: slotOf(request) }) ?? read()
+  return readStoredBody(deps.core.database, user_id, key ?? '')
 }
 
 /** The id of a created resource, whose JSON can be large. */

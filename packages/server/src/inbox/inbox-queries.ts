@@ -25,10 +25,24 @@ const visibleItems = (user_id: string) => sql`inbox_items item
     left join cards card on card.board_id = item.board_id and card.id = item.card_id
     where item.user_id = ${user_id} and (item.card_id is null or card.column_id is not null)`
 
+/** What started the rule that did the last thing of an item: the user's change of its card in the same transaction. */
+const triggerJson = sql`(select json_build_object(
+    'type', case cause.type when 'card.moved' then 'CARD_MOVED' else 'LABEL_ADDED' end,
+    'actor', ${userJson},
+    'column', (select json_build_object('id', board_column.id, 'title', board_column.title) from columns board_column
+      where cause.type = 'card.moved' and board_column.board_id = cause.board_id
+        and board_column.id = (cause.body::json -> 'data' ->> 'column_id')::uuid),
+    'label', (select json_build_object('id', label.id, 'name', label.name) from labels label
+      where cause.type = 'card.labeled' and label.board_id = cause.board_id and label.id = cause.subject_id))
+  from board_events cause join users person on person.id = cause.user_id
+  where item.actor_id is null and cause.board_id = item.board_id and cause.card_id = item.card_id
+    and cause.created_at = item.changed_at and cause.type in ('card.moved', 'card.labeled')
+  order by cause.seq desc limit 1)`
+
 /** An item, of the rows of `visibleItems`. */
 const itemJson = sql<InboxItem>`(select row_to_json(fields) from (select item.id, item.reason, item.count,
   (select ${userJson} from users person where person.id = item.actor_id) as actor,
-  json_build_object('id', board.id, 'title', board.title) as board,
+  ${triggerJson} as trigger, json_build_object('id', board.id, 'title', board.title) as board,
   case when card.id is not null then json_build_object('id', card.id, 'number', card.number, 'title', card.title) end as card,
   (select json_build_object('id', comment.id,
       'excerpt', left(regexp_replace(left(comment.body, ${sql.lit(EXCERPT_LENGTH * 8)}), ${sql.lit(MENTION)}, '@\\1', 'g'), ${sql.lit(EXCERPT_LENGTH)}))

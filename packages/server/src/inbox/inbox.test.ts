@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { AutomationRule } from '@lockstep/contract/automations'
 import type { Card } from '@lockstep/contract/cards'
 import type { InboxItem } from '@lockstep/contract/inbox'
 import { codeOf } from '@lockstep/testing/client'
@@ -35,6 +36,8 @@ const comment = (body: string, by = owner, on = card) =>
   by.api.call('createComment', { params: { card_id: on.id }, body: { body } })
 const assign = (users: TestUser[], by = owner) =>
   by.api.call('assignCard', { params: { card_id: card.id }, body: { user_ids: users.map(({ id }) => id) } })
+const newRule = (rule: Partial<AutomationRule> & Pick<AutomationRule, 'trigger_type'>) =>
+  owner.api.call('createRule', { params: here(), body: { name: 'Assign', action_type: 'ASSIGN_MEMBER', ...rule } })
 
 describe('what is in the inbox', () => {
   test('[INBOX-1] a mention, with actor, board, card and the text of the comment', async () => {
@@ -45,6 +48,7 @@ describe('what is in the inbox', () => {
       reason: 'mentioned',
       count: 1,
       actor: expect.objectContaining({ id: owner.id }),
+      trigger: null,
       board: { id: board.id, title: (await owner.api.call('getBoard', { params: here() })).title },
       card: { id: card.id, number: card.number, title: card.title },
       comment: { id, excerpt: `@${member.username} can you **look**?` },
@@ -67,18 +71,28 @@ describe('what is in the inbox', () => {
     expect(await inboxOf(user)).toMatchObject([{ reason: 'added', card: null, board: { id: board.id }, count: 1 }])
   })
 
-  test('[INBOX-1] an automation rule has no actor', async () => {
-    const [from, to] = board.columns
-    await owner.api.call('createRule', {
-      params: here(),
-      body: {
-        ...{ name: 'Assign', trigger_type: 'CARD_MOVED', action_type: 'ASSIGN_MEMBER' },
-        ...{ trigger_column_id: to.id, action_user_id: member.id },
-      },
-    })
-    expect(card.column_id).toBe(from.id)
+  test('[INBOX-1] an automation rule has no actor; what started it has one', async () => {
+    const to = board.columns[1]
+    await newRule({ trigger_type: 'CARD_MOVED', trigger_column_id: to.id, action_user_id: member.id })
     await owner.api.call('moveCard', { params: { card_id: card.id }, body: { column_id: to.id } })
-    expect(await unreadOf(member)).toMatchObject([{ reason: 'assigned', actor: null }])
+    const actor = { id: owner.id, username: owner.username }
+    const column = { id: to.id, title: to.title }
+    const moved = { type: 'CARD_MOVED', actor, column, label: null }
+    expect(await unreadOf(member)).toMatchObject([{ reason: 'assigned', actor: null, trigger: moved }])
+
+    const label = await owner.api.call('createLabel', { params: here(), body: { name: 'Urgent', color: '#ff0000' } })
+    await newRule({ trigger_type: 'LABEL_ADDED', trigger_label_id: label.id, action_user_id: member.id })
+    const params = { ...here(), column_id: to.id }
+    const other = await owner.api.call('createCard', { params, body: { title: 'Other' } })
+    await owner.api.call('addCardLabel', { params: { card_id: other.id, label_id: label.id } })
+    const labeled = { type: 'LABEL_ADDED', actor, column: null, label: { id: label.id, name: 'Urgent' } }
+    expect(await unreadOf(member)).toMatchObject([{ trigger: labeled }, { trigger: moved }])
+    // Without what the log or the board no longer has.
+    await service.sql.query('delete from board_events where board_id = $1 and card_id = $2', [board.id, other.id])
+    for (const { id } of [card, other])
+      await owner.api.call('moveCard', { params: { card_id: id }, body: { column_id: board.columns[0].id } })
+    await owner.api.call('deleteColumn', { params: { column_id: to.id } })
+    expect(await unreadOf(member)).toMatchObject([{ trigger: null }, { trigger: { ...moved, column: null } }])
   })
 
   test('[INBOX-2] one item for a user and a card: it gathers until it is read, with the strongest reason', async () => {
@@ -98,6 +112,19 @@ describe('what is in the inbox', () => {
     await comment(`${token(member)} note to myself`, member)
     await assign([member], member)
     expect(await unreadOf(member)).toEqual([])
+  })
+
+  test('[INBOX-3] nobody is notified of what a rule did because of their own change, but others are', async () => {
+    const to = board.columns[1]
+    for (const { id } of [owner, member])
+      await newRule({ trigger_type: 'CARD_MOVED', trigger_column_id: to.id, action_user_id: id })
+    await member.api.call('moveCard', { params: { card_id: card.id }, body: { column_id: to.id } })
+    const { assignees } = await owner.api.call('getCard', { params: { card_id: card.id } })
+    expect(new Set(assignees.map(({ id }) => id))).toEqual(new Set([owner.id, member.id]))
+    expect(await unreadOf(member)).toEqual([])
+    expect(await unreadOf(owner)).toMatchObject([
+      { reason: 'assigned', count: 1, actor: null, trigger: { actor: { id: member.id }, column: { id: to.id } } },
+    ])
   })
 
   test('[INBOX-3] only members are notified, and a mention of anyone else is text', async () => {

@@ -7,7 +7,7 @@ import {
 import { member, tokenRequirementOf } from '@lockstep/contract/operation'
 import { addNewMember, recordChange } from '../boards/member-steps.ts'
 import { type CoreServices, changeBoard } from '../core/change-board.ts'
-import { slotOf } from '../http/edge/admission-middleware.ts'
+import { slotOf } from '../http/admission.ts'
 import type { Handlers } from '../http/handler.ts'
 import { readPage } from '../http/read-page.ts'
 import { toJson } from '../platform/json.ts'
@@ -82,10 +82,11 @@ export function invitationHandlers({ core, limits, publicUrl }: InvitationDeps):
         isRemoval: false,
         identity: null,
         slot: slotOf(request),
-        cost: { bytes: 0, boardBytes: 0 },
-        handle: async ({ tx, grant: { role }, emit }) => {
-          await addNewMember(tx, { board_id, user_id: caller.id }, role, emit)
-          await recordChange(tx, caller, 'add-member', { board_id, user_id: caller.id }, { role })
+        cost: { bytes: 0 },
+        handle: async ({ tx: db, grant: { role }, emit, beforeCommit }) => {
+          await addNewMember(db, { board_id, user_id: caller.id }, role, emit)
+          const key = { board_id, user_id: caller.id }
+          await recordChange({ db, caller, beforeCommit }, limits, 'add-member', key, { role })
           return { status: 200, body: toJson({ board_id, role } satisfies AcceptedInvitation) }
         },
       })

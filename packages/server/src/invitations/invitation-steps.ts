@@ -32,7 +32,6 @@ export function inviteToBoard(
       await requireRoom(tx, board_id, user_id)
       return { result: await insertNew(tx, { board_id, role, email, invited_by: user_id }) }
     },
-    { key: user_id },
   )
 }
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { type Clock, systemClock } from './clock.ts'
 
 const MAX_KEYS = 10_000
 
@@ -8,21 +9,23 @@ const MAX_KEYS = 10_000
  */
 export class LeakyBuckets {
   private readonly perSecond: number
-  /** When the bucket of a key is empty, by `performance.now`. */
+  private readonly clock: Clock
+  /** When the bucket of a key is empty, by the clock. */
   private readonly emptyAt = new LRUCache<string, number>({ max: MAX_KEYS })
 
-  constructor(perSecond: number) {
+  constructor(perSecond: number, clock: Clock = systemClock) {
     this.perSecond = perSecond
+    this.clock = clock
   }
 
   levelOf(key: string): number {
-    return Math.max(0, (this.emptyAt.get(key) ?? 0) - performance.now())
+    return Math.max(0, (this.emptyAt.get(key) ?? 0) - this.clock.now())
   }
 
   /** Returns the new level. */
   add(key: string, amount: number): number {
     const level = this.levelOf(key) + (amount / this.perSecond) * 1_000
-    this.emptyAt.set(key, performance.now() + level)
+    this.emptyAt.set(key, this.clock.now() + level)
     return level
   }
 }

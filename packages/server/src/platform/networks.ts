@@ -2,6 +2,9 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 
 const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6')
 
+/** Whether a host, as a URL or a driver writes it, is this machine. */
+export const isLoopback = (host: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(host)
+
 /** Whether a text is a network in CIDR notation, such as `10.0.0.0/8`. */
 export function isNetwork(text: string): boolean {
   const [, address = '', bits = ''] = /^([^/%]+)\/(\d{1,3})$/.exec(text) ?? []

@@ -1,42 +1,33 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { FairQueue } from './fair-queue.ts'
-import { type ReleasableSlot, waitWithout } from './slot.ts'
-
-/** Rate limit of large results, for all tasks of a semaphore together: parsing and sending them blocks the event loop. */
-const PACED_BYTES_PER_SECOND = 4 * 1_048_576
-const SMALL_BYTES = 65_536
-const MAX_PAUSE_MS = 2_000
+import { KeyCounts } from './key-counts.ts'
+import type { ReleasableSlot } from './slot.ts'
 
 interface QueueLimit {
   /** How many tasks may wait. */
   maxWaiting: number
   waitMs: number
+  /** The error for a task that waited too long, or found the queue full. */
   reject: () => Error
+  /** How many tasks of one key may run at once. */
+  share?: number
 }
-interface TaskOptions {
-  /** A user, an address or a board. Waiting tasks are started fairly by key. Tasks without a key share one. */
-  key?: string | undefined
-  /** How much of the semaphore the task takes. */
-  weight?: number
-  /** The concurrency slot of the request. It is released while the task waits. */
-  slot?: ReleasableSlot | undefined
-}
-interface QueuedTask {
-  weight: number
+interface Waiter {
   start: () => void
-  reject: () => void
 }
 
 /**
- * A counting semaphore with a bounded queue that is fair to keys. Tasks that wait longer than `waitMs` are rejected with the
- * error of `reject`; when too many wait, so is the last task of the longest queue.
+ * A counting semaphore with a bounded queue that is fair to keys (users, addresses): the next task is one of the key that holds
+ * least, and no key holds more than its share.
  */
 export class Semaphore {
   private readonly capacity: number
   private readonly limit: QueueLimit | undefined
   private readonly onWait: ((seconds: number) => void) | undefined
-  private readonly queue = new FairQueue<QueuedTask>()
+  /** One FIFO queue for each key. */
+  private readonly queues = new Map<string, Waiter[]>()
+  private readonly held = new KeyCounts()
   private running = 0
+  /** How many tasks wait. */
+  waiting = 0
 
   /** `onWait` is called with the time that each task waited, also when it was rejected. */
   constructor(capacity: number, limit?: QueueLimit, onWait?: (seconds: number) => void) {
@@ -45,93 +36,93 @@ export class Semaphore {
     this.onWait = onWait
   }
 
-  /** How many tasks wait. */
-  get waiting(): number {
-    return this.queue.size
+  get isIdle() {
+    return this.running === 0 && this.waiting === 0
   }
 
-  async run<T>(work: () => Promise<T>, { key = '', weight = 1, slot }: TaskOptions = {}): Promise<T> {
-    if (this.queue.size === 0 && this.hasRoom(weight)) {
-      this.onWait?.(0)
-      this.start(key, weight)
-    } else {
-      await waitWithout(slot, () => this.wait(key, weight))
-    }
+  async run<T>(
+    work: () => Promise<T>,
+    { key, slot }: { key?: string | undefined; slot?: ReleasableSlot | undefined } = {},
+  ): Promise<T> {
+    const release = await this.acquire(key, slot)
     try {
       return await work()
     } finally {
-      this.stop(key, weight)
+      release()
     }
   }
 
-  /**
-   * Like `run`, but a task keeps its permit after it has returned, for a time that grows with the size of its result. So a
-   * client that keeps requesting large results leaves most of the event loop to others.
-   */
-  runPaced<T>(work: () => Promise<T>, bytesOf: (result: T) => number, task: TaskOptions = {}): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const paced = async () => {
-      const result = await work()
-      resolve(result)
-      const bytes = bytesOf(result)
-      const pauseMs = (bytes / PACED_BYTES_PER_SECOND) * this.capacity * 1_000
-      if (bytes > SMALL_BYTES) await pause(Math.min(pauseMs, MAX_PAUSE_MS), undefined, { ref: false })
+  /** Returns the release function, which works once. `slot` is released while the task waits. */
+  async acquire(key = '', slot?: ReleasableSlot): Promise<() => void> {
+    if (this.waiting === 0 && this.hasRoom(key)) {
+      this.onWait?.(0)
+      return this.take(key)
     }
-    this.run(paced, task).catch(reject)
-    return promise
+    const wait = () => this.enqueue(key)
+    return slot ? slot.releaseWhile(wait) : wait()
   }
 
-  private async wait(key: string, weight: number): Promise<void> {
+  /** Takes a permit without waiting, beyond the capacity if need be. */
+  take(key = ''): () => void {
+    this.running++
+    this.held.add(key)
+    let isReleased = false
+    return () => {
+      if (isReleased) return
+      isReleased = true
+      this.running--
+      this.held.add(key, -1)
+      this.startNext()
+    }
+  }
+
+  private hasRoom(key: string) {
+    return this.running < this.capacity && this.held.of(key) < (this.limit?.share ?? this.capacity)
+  }
+
+  private enqueue(key: string): Promise<() => void> {
+    const { limit } = this
     const queuedAt = performance.now()
-    try {
-      await this.enqueue(key, weight)
-    } finally {
-      this.onWait?.((performance.now() - queuedAt) / 1_000)
-    }
+    const queue = this.queues.get(key) ?? []
+    if (limit && this.waiting >= limit.maxWaiting) return Promise.reject(limit.reject())
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        clearTimeout(timer)
+        queue.splice(queue.indexOf(waiter), 1)
+        if (queue.length === 0) this.queues.delete(key)
+        this.waiting--
+        this.onWait?.((performance.now() - queuedAt) / 1_000)
+      }
+      const waiter: Waiter = {
+        start: () => {
+          leave()
+          resolve(this.take(key))
+        },
+      }
+      const timer =
+        limit &&
+        setTimeout(() => {
+          leave()
+          reject(limit.reject())
+        }, limit.waitMs)
+      queue.push(waiter)
+      this.queues.set(key, queue)
+      this.waiting++
+      this.startNext()
+    })
   }
 
-  private async enqueue(key: string, weight: number): Promise<void> {
-    const { limit, queue } = this
-    if (limit && queue.size >= limit.maxWaiting) {
-      const other = queue.excess(key)
-      if (!other) throw limit.reject()
-      other.reject()
+  private startNext() {
+    while (this.running < this.capacity) {
+      let next: [string, Waiter[]] | undefined
+      for (const entry of this.queues)
+        if (this.hasRoom(entry[0]) && (!next || this.held.of(entry[0]) < this.held.of(next[0]))) next = entry
+      if (!next) return
+      const [key, queue] = next
+      // Moves the key behind the others that hold as much.
+      this.queues.delete(key)
+      this.queues.set(key, queue)
+      queue[0]?.start()
     }
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const leave = () => {
-      clearTimeout(timer)
-      queue.remove(key, task)
-    }
-    const task: QueuedTask = {
-      weight,
-      start: () => {
-        leave()
-        this.start(key, weight)
-        resolve()
-      },
-      reject: () => {
-        leave()
-        reject(limit?.reject())
-      },
-    }
-    const timer = limit && setTimeout(task.reject, limit.waitMs)
-    queue.push(key, task)
-    return promise
-  }
-
-  /** A task heavier than the whole semaphore runs alone. */
-  private hasRoom(weight: number) {
-    return this.running + weight <= this.capacity || this.running === 0
-  }
-
-  private start(key: string, weight: number) {
-    this.running += weight
-    this.queue.start(key, weight)
-  }
-
-  private stop(key: string, weight: number) {
-    this.running -= weight
-    this.queue.stop(key, weight)
-    for (let next = this.queue.peek(); next && this.hasRoom(next.weight); next = this.queue.peek()) next.start()
   }
 }

@@ -1,4 +1,4 @@
-/** The concurrency slot of a request, as seen by a queue that the request waits in. */
+/** The slot of a request, as seen by a queue that the request waits in. */
 export interface ReleasableSlot {
   /** Releases the slot while `wait` is pending, so that other requests can use it. */
   releaseWhile: <T>(wait: () => Promise<T>) => Promise<T>

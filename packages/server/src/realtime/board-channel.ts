@@ -7,7 +7,6 @@ import type {
   HubEnvironment,
   LiveEvent,
   Subscriber,
-  UnreadBuffer,
 } from './hub-environment.ts'
 import type { SlowSubscribers, StalledSubscriber } from './slow-subscribers.ts'
 
@@ -177,7 +176,7 @@ export class BoardChannel {
       if (this.lastSeq > before) this.fillGap(this.targetSeq)
     }
     const subscribers = () => this.subscriptions.size
-    this.environment.readEvents(board_id, this.lastSeq, done, { key: board_id, subscribers })
+    this.environment.readEvents(board_id, this.lastSeq, done, { key: board_id, isShared: true, subscribers })
   }
 
   /** Applies what the reorder buffer holds without a gap. If a gap remains, waits a moment, then reads it from the log. */
@@ -266,11 +265,11 @@ export class BoardChannel {
     const cut = events.findIndex((event) => isLastFor(subscriber, event))
     const sent = cut === -1 ? events : events.slice(0, cut + 1)
     const newest = sent.at(-1) as LiveEvent
-    const unread = subscriber.write(sent)
+    const isFull = subscriber.write(sent)
     subscription.nextSeq = newest.seq + 1
     this.counts.delivered += sent.length
     if (cut !== -1) return this.evict(subscription, newest.type === 'board.deleted' ? 'deleted' : 'removed')
-    if (unread) this.markStalled(subscription, unread)
+    if (isFull) this.markStalled(subscription)
   }
 
   /** Reads events that the ring no longer has. Subscriptions with the same cursor share one read. */
@@ -294,7 +293,7 @@ export class BoardChannel {
     }
     // Queued by user, because one user can resume on many boards.
     const key = subscription.subscriber.user_id
-    this.environment.readEvents(this.board_id, after, done, { key, subscribers: () => readers.length })
+    this.environment.readEvents(this.board_id, after, done, { key, isShared: false, subscribers: () => readers.length })
   }
 
   private deliverPage(subscription: Subscription, events: LiveEvent[]) {
@@ -321,12 +320,11 @@ export class BoardChannel {
     subscription.subscriber.evict(reason)
   }
 
-  private markStalled(subscription: Subscription, unread: UnreadBuffer) {
+  private markStalled(subscription: Subscription) {
     const { totalBytes, lastSeq } = this
     const stalled = {
       subscriber: subscription.subscriber,
       since: this.environment.now(),
-      unread,
       // A single large event is not the subscriber's fault.
       isFarBehind: () => this.totalBytes - totalBytes > SLOW_BYTES && this.lastSeq > lastSeq + 1,
       evict: () => this.evict(subscription, 'slow'),

@@ -1,9 +1,10 @@
+import type { Duplex } from 'node:stream'
 import { type CloseReason, closeCodes, MAX_MESSAGES } from '@lockstep/contract/realtime'
 import type { WebSocket } from 'ws'
 import type { BoardGrant } from '../core/authorize.ts'
 import type { Credential } from '../security/tokens.ts'
-import { frame, framesOf, onceDrained, writeFrame } from './frames.ts'
-import type { EvictionReason, Head, LiveEvent, Subscriber, UnreadBuffer } from './hub-environment.ts'
+import { frame, framesOf } from './frames.ts'
+import type { EvictionReason, Head, LiveEvent, Subscriber } from './hub-environment.ts'
 
 /** Above this many buffered bytes, the hub stops sending to a client. */
 const SOFT_BYTES = 262_144
@@ -43,10 +44,13 @@ export class BoardSocket implements Subscriber {
   /** Frames queued until the greeting is sent; undefined afterwards. */
   private queued: Buffer[] | undefined = []
   private readonly socket: WebSocket
+  /** The connection below it. Frames that sockets share are written to it directly, so that they are built once. */
+  private readonly stream: Duplex
   private readonly onDrained: (socket: BoardSocket) => void
 
   constructor(
     socket: WebSocket,
+    stream: Duplex,
     id: string,
     { caller, board_id, last_seq }: BoardGrant,
     wantsSeq: boolean,
@@ -54,6 +58,7 @@ export class BoardSocket implements Subscriber {
   ) {
     const { credential, token } = caller
     this.socket = socket
+    this.stream = stream
     this.id = id
     this.board_id = board_id
     this.user_id = caller.id
@@ -66,12 +71,12 @@ export class BoardSocket implements Subscriber {
     this.onDrained = onDrained
   }
 
-  write(events: readonly LiveEvent[]): UnreadBuffer | undefined {
-    const frames = framesOf(events, this.wantsSeq)
-    writeFrame(this.socket, frames)
-    if (this.socket.bufferedAmount <= SOFT_BYTES) return undefined
-    onceDrained(this.socket, () => this.onDrained(this))
-    return frames
+  write(events: readonly LiveEvent[]): boolean {
+    const _frames = framesOf(events, this.wantsSeq)
+    this.writeFrame(framesOf(events, this.wantsSeq))
+    if (this.socket.bufferedAmount <= SOFT_BYTES) return false
+    this.stream.once('drain', () => this.onDrained(this))
+    return true
   }
 
   /** Bytes that the client has not read yet. */
@@ -95,7 +100,11 @@ export class BoardSocket implements Subscriber {
   /** Sends a frame that other sockets may share. Skipped for a client that is far behind. */
   send(bytes: Buffer) {
     if (this.queued) this.queued.push(bytes)
-    else if (this.socket.bufferedAmount <= 2 * SOFT_BYTES) writeFrame(this.socket, bytes)
+    else if (this.socket.bufferedAmount <= 2 * SOFT_BYTES) this.writeFrame(bytes)
+  }
+
+  private writeFrame(bytes: Buffer) {
+    if (bytes.length > 0 && this.socket.readyState === this.socket.OPEN) this.stream.write(bytes)
   }
 
   evict(reason: EvictionReason) {

@@ -1,5 +1,5 @@
 import type { CommittedChange } from '../core/event-log.ts'
-import { makeRedis, type Redis, withTimeout } from '../platform/redis.ts'
+import { describeRedisError, makeRedis, type Redis, withTimeout } from '../platform/redis.ts'
 import type { LiveEvent } from './hub-environment.ts'
 
 /** Boards are spread over this many hash tags, so that a cluster can spread them over its nodes. */
@@ -63,6 +63,8 @@ export class Bus {
   private pendingBytes = 0
   /** When the first error since the last success was logged; undefined while Redis works. */
   private failedAt: number | undefined
+  /** The cause that was logged, if its remedy is known. */
+  private loggedCause: string | undefined
   /** True until the first canary has arrived. */
   isDegraded = true
   /** Messages so far. */
@@ -247,14 +249,24 @@ export class Bus {
   /** Called for a canary that arrived after the failure: messages already on their way do not count. */
   private onRecovery() {
     this.failedAt = undefined
+    this.loggedCause = undefined
     this.log.info('Redis pub/sub works again')
   }
 
-  /** Logs the first failure only; the recovery is logged as well. */
+  /**
+   * Logs the first failure only, and once more if a later one has a cause that can be corrected: a rejected certificate may
+   * follow a first time-out. The recovery is logged as well.
+   */
   private onFailure(error: Error) {
-    if (this.failedAt !== undefined) return
-    this.failedAt = performance.now()
-    this.log.warn({ err: error }, 'Redis cannot be reached; events are read from the log until it is back')
+    const cause = describeRedisError(error, this.url)
+    const isFirst = this.failedAt === undefined
+    this.failedAt ??= performance.now()
+    if (!isFirst && (cause === undefined || this.loggedCause !== undefined)) return
+    this.loggedCause = cause
+    this.log.warn(
+      { err: error },
+      `${cause ?? 'Redis cannot be reached.'} Events are read from the log until it is back.`,
+    )
   }
 }
 

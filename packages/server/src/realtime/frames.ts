@@ -1,14 +1,5 @@
 import { isAddedKind } from '@lockstep/contract/realtime'
-import type { WebSocket } from 'ws'
 import type { LiveEvent } from './hub-environment.ts'
-
-/**
- * Internals of the ws library, used only in this file. Frames are built once and shared by all sockets that receive them, so
- * they are written directly to the TCP socket. It keeps their order with what ws itself sends.
- */
-interface WsInternals {
-  _socket: { write: (frame: Buffer) => boolean; once: (event: 'drain', listener: () => void) => void } | null
-}
 
 /** Encodes a text message as one unmasked WebSocket frame. `prefix` avoids the copy that concatenating strings would make. */
 export function frame(text: string, prefix = ''): Buffer {
@@ -28,14 +19,6 @@ export function frame(text: string, prefix = ''): Buffer {
   bytes.write(prefix, head, 'latin1')
   bytes.write(text, head + prefix.length)
   return bytes
-}
-
-export function writeFrame(socket: WebSocket, bytes: Buffer) {
-  if (bytes.length > 0 && socket.readyState === socket.OPEN) (socket as unknown as WsInternals)._socket?.write(bytes)
-}
-
-export function onceDrained(socket: WebSocket, listener: () => void) {
-  ;(socket as unknown as WsInternals)._socket?.once('drain', listener)
 }
 
 const plain = new WeakMap<readonly LiveEvent[], Buffer>()

@@ -6,8 +6,10 @@ export interface Heartbeatable {
   readonly expiresAtSeconds: number
 }
 export interface HeartbeatHandlers<C extends Heartbeatable> {
-  /** Connections whose heartbeat is due: ping them, refresh their presence, check their access. */
-  onHeartbeat: (connections: C[]) => void
+  /** All connections of the boards whose turn it is: refresh their presence, check their access. */
+  onBoardDue: (connections: C[]) => void
+  /** Connections whose ping is due. */
+  onPingDue: (connections: C[]) => void
   /** Connections whose pong is due. */
   onPongDue: (connections: C[]) => void
   onTokenExpired: (connection: C) => void
@@ -15,29 +17,33 @@ export interface HeartbeatHandlers<C extends Heartbeatable> {
 
 /**
  * A timing wheel for the heartbeats of all connections, instead of a timer for each. It advances every second. All
- * connections of a board share a slot, so that its presence is refreshed once.
+ * connections of a board share a slot, so that its presence is refreshed once. Pings have slots of their own, by the second of
+ * the connect: every connection gets its first ping one interval after it connected.
  */
 export class HeartbeatWheel<C extends Heartbeatable> {
-  private readonly slots: Set<C>[]
+  private readonly boardSlots = Array.from({ length: HEARTBEAT_SECONDS }, () => new Set<C>())
+  private readonly pingSlots = this.boardSlots.map(() => new Set<C>())
+  private readonly pingSlotOf = new Map<C, Set<C>>()
   private readonly expiries = new Map<number, Set<C>>()
   private readonly handlers: HeartbeatHandlers<C>
-  private readonly pongTicks: number
   private ticks = 0
 
-  constructor(handlers: HeartbeatHandlers<C>, seconds = { heartbeat: HEARTBEAT_SECONDS, pong: PONG_SECONDS }) {
+  constructor(handlers: HeartbeatHandlers<C>) {
     this.handlers = handlers
-    this.slots = Array.from({ length: seconds.heartbeat }, () => new Set<C>())
-    this.pongTicks = seconds.pong
   }
 
   add(connection: C) {
-    this.slotOf(connection).add(connection)
+    this.boardSlotOf(connection).add(connection)
+    // The slot of the last tick, whose turn comes again after a whole interval.
+    this.pingSlotOf.set(connection, this.pingSlotAt(-1).add(connection))
     const { expiresAtSeconds: second } = connection
     this.expiries.set(second, (this.expiries.get(second) ?? new Set()).add(connection))
   }
 
   remove(connection: C) {
-    this.slotOf(connection).delete(connection)
+    this.boardSlotOf(connection).delete(connection)
+    this.pingSlotOf.get(connection)?.delete(connection)
+    this.pingSlotOf.delete(connection)
     const { expiresAtSeconds: second } = connection
     const expiring = this.expiries.get(second)
     expiring?.delete(connection)
@@ -46,9 +52,9 @@ export class HeartbeatWheel<C extends Heartbeatable> {
 
   /** To be called every second. */
   tick(nowSeconds: number) {
-    const count = this.slots.length
-    this.handlers.onHeartbeat([...(this.slots[this.ticks % count] as Set<C>)])
-    this.handlers.onPongDue([...(this.slots[(((this.ticks - this.pongTicks) % count) + count) % count] as Set<C>)])
+    this.handlers.onBoardDue([...(this.boardSlots[this.ticks % this.boardSlots.length] as Set<C>)])
+    this.handlers.onPingDue([...this.pingSlotAt(0)])
+    this.handlers.onPongDue([...this.pingSlotAt(-PONG_SECONDS)])
     this.ticks++
     this.expire(nowSeconds)
   }
@@ -61,7 +67,13 @@ export class HeartbeatWheel<C extends Heartbeatable> {
     }
   }
 
-  private slotOf({ board_id }: C): Set<C> {
-    return this.slots[Number.parseInt(board_id.slice(-6), 16) % this.slots.length] as Set<C>
+  /** The connections that are pinged at the next tick, or were pinged some ticks before it. */
+  private pingSlotAt(offset: number): Set<C> {
+    const count = this.pingSlots.length
+    return this.pingSlots[(((this.ticks + offset) % count) + count) % count] as Set<C>
+  }
+
+  private boardSlotOf({ board_id }: C): Set<C> {
+    return this.boardSlots[Number.parseInt(board_id.slice(-6), 16) % this.boardSlots.length] as Set<C>
   }
 }

@@ -1,3 +1,5 @@
+import type { Clock } from '../platform/clock.ts'
+
 /** An event as the log stores it and as sockets receive it. */
 export interface LiveEvent {
   seq: number
@@ -5,7 +7,7 @@ export interface LiveEvent {
   /** The removed user of a `board.member_removed`. */
   subject_id: string | null
   body: string
-  /** Commit time by the clock of `now`; only set for commits of this instance. */
+  /** Commit time by `performance.now`; only set for commits of this instance. */
   committedAt?: number
 }
 
@@ -18,12 +20,6 @@ export interface Head {
 /** Why the hub disconnects a subscriber. The socket maps each reason to a close code. */
 export type EvictionReason = 'removed' | 'deleted' | 'slow' | 'restored'
 
-/** Memory that is held until a subscriber has read it. Subscribers that were sent the same memory return the same object. */
-export interface UnreadBuffer {
-  /** In bytes. */
-  readonly length: number
-}
-
 /** A connected client, as the hub sees it. */
 export interface Subscriber {
   readonly user_id: string
@@ -31,8 +27,8 @@ export interface Subscriber {
   readonly authorizedAtSeq: number
   /** Whether the client asked for sequence numbers. Only such clients can handle a resync. */
   readonly wantsSeq: boolean
-  /** Sends events in order. Returns the unread memory when its buffer is full; `Hub.onDrained` is called once it has drained. */
-  write: (events: readonly LiveEvent[]) => UnreadBuffer | undefined
+  /** Sends events in order. Returns whether its buffer is full; `Hub.onDrained` is called once it has drained. */
+  write: (events: readonly LiveEvent[]) => boolean
   /** Tells the client that events it needs are gone, and the position from which it will receive events. */
   sendResync: (head: Head) => void
   evict: (reason: EvictionReason) => void
@@ -45,10 +41,7 @@ export interface Delivery {
 }
 
 /** Everything the hub needs from outside: clock, timers, randomness, log and bus. Injected, so that a simulation can replace it. */
-export interface HubEnvironment {
-  now: () => number
-  /** Starts a timer; returns a function that cancels it. */
-  after: (ms: number, work: () => void) => () => void
+export interface HubEnvironment extends Pick<Clock, 'now' | 'after'> {
   /** Runs the work after other pending work of the event loop. */
   soon: (work: () => void) => void
   random: () => number
@@ -60,7 +53,7 @@ export interface HubEnvironment {
     board_id: string,
     after: number,
     done: (events: LiveEvent[] | undefined) => void,
-    reader: { key: string; subscribers: () => number },
+    reader: { key: string; isShared: boolean; subscribers: () => number },
   ) => void
   readHeads: (board_ids: string[], done: (heads: Map<string, Head> | undefined) => void) => void
   /** Calls `onSubscribed` when messages for this board arrive from now on, and again after a reconnect. */

@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { HEARTBEAT_SECONDS } from '@lockstep/contract/realtime'
 import { v7 as newUuid } from 'uuid'
 import type { WebSocket } from 'ws'
 import type { BoardGrant } from '../core/authorize.ts'
 import type { CommittedChange } from '../core/event-log.ts'
 import type { Database } from '../database/database.ts'
 import type { DatabaseClock } from '../database/database-clock.ts'
-import { Semaphore } from '../platform/semaphore.ts'
+import type { Admission } from '../http/admission.ts'
+import type { ByteBudget } from '../platform/byte-budget.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { RateLimits } from '../security/rate-limits.ts'
 import type { Tokens } from '../security/tokens.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -35,35 +36,29 @@ interface Log {
 export interface LiveSettings {
   redisUrl: string
   maxSockets: number
+  /** How many access checks of new sockets run at once. */
+  concurrentChecks: number
   /** Limits per user and per address; undefined means no limits. */
   shares: SocketShares | undefined
-  /** Concurrent access checks of new connections. */
-  concurrentHandshakes: number
-  /** Concurrent reads of the event log. */
-  concurrentPages: number
   drainSeconds: number
   /** Number of trusted proxies in front of the service. */
   trustedHops: number
-  /** Shortened by tests. */
-  seconds?: { heartbeat: number; pong: number }
 }
 interface LiveDeps {
   database: Database
-  clock: DatabaseClock
+  clock: Clock
+  databaseClock: DatabaseClock
   tokens: Tokens
   limits: RateLimits
   log: Log
   metrics: Metrics
   isAllowedOrigin: (request: IncomingMessage) => boolean
+  admission: Admission
+  budget: ByteBudget
 }
 
-/** The clock, timers and randomness of the process, injected into the hub and presence. */
-const timers = {
-  now: () => performance.now(),
-  after: (ms: number, work: () => void) => {
-    const timer = setTimeout(work, ms).unref()
-    return () => clearTimeout(timer)
-  },
+/** The event loop and randomness of the process, injected with the clock into the hub and presence. */
+const runtime = {
   soon: (work: () => void) => void setImmediate(work),
   random: Math.random,
 }
@@ -75,13 +70,13 @@ export class Live {
   private readonly hub: Hub
   private readonly bus: Bus | undefined
   private readonly presence: PresenceRooms
-  private readonly timer: NodeJS.Timeout
+  private readonly stopTicks: () => void
   private readonly metrics: Metrics
   private readonly drainSeconds: number
 
   constructor(deps: LiveDeps, settings: LiveSettings) {
-    const { database, clock, log, metrics } = deps
-    const { shares, redisUrl, drainSeconds, seconds } = settings
+    const { database, clock, databaseClock, log, metrics } = deps
+    const { redisUrl, drainSeconds } = settings
     this.metrics = metrics
     this.drainSeconds = drainSeconds
     const registry = new SocketRegistry(
@@ -101,11 +96,12 @@ export class Live {
         onAccepted: (ws, socket, grant, since) => this.join(ws, socket, grant, since),
         onDrained: (socket) => this.hub.onDrained(socket.board_id, socket),
       },
-      { ...settings, isFair: shares !== undefined },
+      settings,
     )
     this.hub = new Hub({
-      ...timers,
-      ...logReader(database, settings),
+      ...clock,
+      ...runtime,
+      ...logReader(deps),
       subscribe: (board_id, onSubscribed) => this.subscribe(board_id, onSubscribed),
       unsubscribe: (board_id) => this.bus?.unsubscribe(board_id),
       onLostCommits: (boards) => log.error({ boards }, LOST_COMMITS),
@@ -116,12 +112,12 @@ export class Live {
     this.hub.setDegraded(bus !== undefined)
     observeLive(metrics, { hub: this.hub, bus, sockets: () => registry.count })
     const broadcaster = new PresenceBroadcaster({
-      ...timers,
+      ...clock,
       recipientsOf: (board_id) => registry.ofBoard(board_id),
-      areManyEnding: () => this.server.areManyEnding,
     })
     this.presence = new PresenceRooms({
-      ...timers,
+      ...clock,
+      ...runtime,
       store: bus && new PresenceStore((script, keys, args) => bus.script(script, keys, args)),
       broadcast: (board_id, { type, user_id, username, connection }) =>
         broadcaster.broadcast(board_id, {
@@ -130,12 +126,11 @@ export class Live {
           hasLeft: type === 'user_left',
           connection,
         }),
-      heartbeatMs: (seconds?.heartbeat ?? HEARTBEAT_SECONDS) * 1_000,
     })
-    this.timer = setInterval(() => {
+    this.stopTicks = clock.every(1_000, () => {
       this.hub.evictSlow()
-      registry.tick(clock.nowSeconds())
-    }, 1_000)
+      registry.tick(databaseClock.nowSeconds())
+    })
   }
 
   /** Delivers a commit of this instance: directly to the sockets here, over the bus to other instances. */
@@ -175,7 +170,7 @@ export class Live {
   }
 
   close() {
-    clearInterval(this.timer)
+    this.stopTicks()
     this.hub.close()
     this.presence.close()
     this.bus?.close()
@@ -224,18 +219,17 @@ export class Live {
   }
 }
 
-/** Reads of the event log for the hub. A semaphore leaves database connections to others when many clients resume. */
-function logReader(
-  database: Database,
-  { concurrentPages, shares }: LiveSettings,
-): Pick<HubEnvironment, 'readEvents' | 'readHeads'> {
-  const pages = new Semaphore(concurrentPages)
+/** Reads of the event log for the hub. A user over the budget waits: the hub asks again. */
+function logReader({ database, admission, budget }: LiveDeps): Pick<HubEnvironment, 'readEvents' | 'readHeads'> {
   return {
-    readEvents: (board_id, after, done, { key, subscribers }) => {
-      const read = () => readEventPage(database.forKey(key), board_id, after)
-      const sentBytes = (page: readonly { body: string }[]) =>
-        page.reduce((sum, { body }) => sum + body.length, 0) * subscribers()
-      void settle(shares ? pages.runPaced(read, sentBytes, { key }) : pages.run(read, { key }), done)
+    readEvents: (board_id, after, done, { key, isShared, subscribers }) => {
+      const read = async () => {
+        if (!isShared) budget.require(key)
+        const page = await readEventPage(database, board_id, after)
+        if (!isShared) budget.charge(key, page.reduce((sum, { body }) => sum + body.length, 0) * subscribers())
+        return page
+      }
+      void settle(admission.run(key, read), done)
     },
     readHeads: (board_ids, done) => void settle(readHeads(database, board_ids), done),
   }

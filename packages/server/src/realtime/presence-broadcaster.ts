@@ -1,3 +1,4 @@
+import type { Clock } from '../platform/clock.ts'
 import { yieldingForEach } from '../platform/yielding-for-each.ts'
 
 /** A presence message for all connections of a board. */
@@ -13,25 +14,17 @@ interface Recipient {
   readonly user_id: string
   send: (bytes: Buffer) => void
 }
-interface BroadcasterEnvironment {
+interface BroadcasterEnvironment extends Pick<Clock, 'after'> {
   recipientsOf: (board_id: string) => ReadonlySet<Recipient> | undefined
-  /** Whether many connections are ending at once. */
-  areManyEnding: () => boolean
-  random: () => number
 }
 
 /** After a broadcast, a board pauses for one millisecond per this many connections. */
 const CONNECTIONS_PER_PAUSE_MS = 20
-/** While many connections are ending, a board waits half to all of this before its next broadcast. */
-const DISCONNECT_PAUSE_MS = 1_000
 
 /**
  * Coalesced presence broadcast. When n clients connect at once, each is sent a message about each other. Changes during a
  * broadcast, and during the pause after it, are therefore combined into the next one. The pause grows with the number of
  * connections.
- *
- * While many connections are ending, broadcasts wait longer. Otherwise most messages would be written to connections that have ended too,
- * and each failed write costs as much as the end of a connection.
  */
 export class PresenceBroadcaster {
   private readonly environment: BroadcasterEnvironment
@@ -46,8 +39,7 @@ export class PresenceBroadcaster {
     const waiting = this.waiting.get(board_id)
     if (waiting) return void waiting.push(change)
     this.waiting.set(board_id, [change])
-    if (this.environment.areManyEnding()) this.pause(board_id, 0)
-    else this.sendWaiting(board_id)
+    this.sendWaiting(board_id)
   }
 
   private sendAll(board_id: string, changes: PresenceChange[]) {
@@ -78,10 +70,7 @@ export class PresenceBroadcaster {
   }
 
   private pause(board_id: string, connections: number) {
-    const { areManyEnding, random } = this.environment
-    // Random, so that not all boards broadcast in the same turn of the event loop.
-    const ms = areManyEnding() ? DISCONNECT_PAUSE_MS * (0.5 + random() / 2) : connections / CONNECTIONS_PER_PAUSE_MS
-    setTimeout(() => this.sendWaiting(board_id), ms).unref()
+    this.environment.after(connections / CONNECTIONS_PER_PAUSE_MS, () => this.sendWaiting(board_id))
   }
 
   private sendWaiting(board_id: string) {

@@ -1,3 +1,5 @@
+import { HEARTBEAT_SECONDS } from '@lockstep/contract/realtime'
+import type { Clock } from '../platform/clock.ts'
 import { KeyCounts } from '../platform/key-counts.ts'
 import {
   type Connection,
@@ -10,8 +12,8 @@ import {
 
 /** Connections per call of the store. */
 const BATCH_SIZE = 500
-/** After Redis lost its data, every instance registers its connections again within a heartbeat plus this. */
-const GRACE_MS = 5_000
+/** After Redis lost its data, every instance registers its connections again within a heartbeat. The rest is a margin. */
+const GRACE_MS = HEARTBEAT_SECONDS * 1_000 + 5_000
 const RETRY_MS = 250
 const MAX_RETRY_MS = 8_000
 /** How long `user_joined` waits for the connection to be registered in Redis. */
@@ -29,17 +31,13 @@ interface Transition {
 }
 
 /** Everything presence needs from outside. Clock, timers and randomness are injected as for the hub. */
-export interface PresenceEnvironment {
+export interface PresenceEnvironment extends Pick<Clock, 'now' | 'after'> {
   /** Undefined without Redis: then presence covers this instance only. */
   store: PresenceStore | undefined
   /** Sends a change to all connections of a board on this instance, except the one that joined. */
   broadcast: (board_id: string, transition: Transition) => void
-  now: () => number
-  /** Starts a timer; returns a function that cancels it. */
-  after: (ms: number, work: () => void) => () => void
   soon: (work: () => void) => void
   random: () => number
-  heartbeatMs: number
 }
 
 /** The presence of one board, as this instance knows it. */
@@ -314,9 +312,8 @@ export class PresenceRooms {
 
   /** Redis started empty. Users whose connections are not registered again by the end of the grace period have left. */
   private startGracePeriod(room: Room) {
-    const ms = this.environment.heartbeatMs + GRACE_MS
-    room.graceUntil = this.environment.now() + ms
-    this.repairAfter(room, ms + 100)
+    room.graceUntil = this.environment.now() + GRACE_MS
+    this.repairAfter(room, GRACE_MS + 100)
   }
 
   /** Registers the local connections again, with exponential backoff and jitter, after Redis failed or lost them. */

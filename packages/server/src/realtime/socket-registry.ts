@@ -21,7 +21,6 @@ export type SocketShares = Record<'user' | 'userAndBoard' | 'address', number>
 interface RegistrySettings {
   maxSockets: number
   shares: SocketShares | undefined
-  seconds?: { heartbeat: number; pong: number }
 }
 interface RegistryDeps {
   database: Database
@@ -46,14 +45,12 @@ export class SocketRegistry {
   constructor(deps: RegistryDeps, settings: RegistrySettings) {
     this.deps = deps
     this.settings = settings
-    this.wheel = new HeartbeatWheel(
-      {
-        onHeartbeat: (sockets) => this.sendHeartbeat(sockets),
-        onPongDue: (sockets) => yieldingForEach(sockets, (socket) => socket.isAwaitingPong && socket.close('no_pong')),
-        onTokenExpired: (socket) => socket.close('refused'),
-      },
-      settings.seconds,
-    )
+    this.wheel = new HeartbeatWheel({
+      onBoardDue: (sockets) => this.refresh(sockets),
+      onPingDue: (sockets) => this.ping(sockets),
+      onPongDue: (sockets) => yieldingForEach(sockets, (socket) => socket.isAwaitingPong && socket.close('no_pong')),
+      onTokenExpired: (socket) => socket.close('refused'),
+    })
   }
 
   get isFull() {
@@ -126,22 +123,26 @@ export class SocketRegistry {
     return [...this.byBoard.values()].flatMap((sockets) => [...sockets])
   }
 
-  /** Pings the connections of some boards, refreshes their presence, and checks their access. */
-  private sendHeartbeat(sockets: BoardSocket[]) {
+  /** Refreshes the presence of some boards, and checks the access of their connections. */
+  private refresh(sockets: BoardSocket[]) {
     if (sockets.length === 0) return
-    const pings = new Map<string, { plain: Buffer; numbered: Buffer }>()
+    for (const board_id of new Set(sockets.map((socket) => socket.board_id))) this.deps.onHeartbeat(board_id)
+    void this.closeRevoked(sockets)
+  }
+
+  /** Sends a ping to some connections. Those of one board share its frames. */
+  private ping(sockets: BoardSocket[]) {
+    const frames = new Map<string, { plain: Buffer; numbered: Buffer }>()
     for (const board_id of new Set(sockets.map((socket) => socket.board_id))) {
       const ping = `{"type":"ping","board_id":"${board_id}"`
       const seq = this.deps.positionOf(board_id)
-      pings.set(board_id, { plain: frame(`${ping}}`), numbered: frame(`${ping},"seq":${seq}}`) })
-      this.deps.onHeartbeat(board_id)
+      frames.set(board_id, { plain: frame(`${ping}}`), numbered: frame(`${ping},"seq":${seq}}`) })
     }
     yieldingForEach(sockets, (socket) => {
-      const ping = pings.get(socket.board_id) as { plain: Buffer; numbered: Buffer }
+      const ping = frames.get(socket.board_id) as { plain: Buffer; numbered: Buffer }
       socket.isAwaitingPong = true
       socket.send(socket.wantsSeq ? ping.numbered : ping.plain)
     })
-    void this.closeRevoked(sockets)
   }
 
   private async closeRevoked(sockets: BoardSocket[]) {

@@ -16,21 +16,18 @@ import type { RateLimits } from '../security/rate-limits.ts'
 import type { Tokens } from '../security/tokens.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { BoardSocket, closedBy, closeSocket } from './board-socket.ts'
-import { DisconnectPacer } from './disconnect-pacer.ts'
 import type { Head } from './hub-environment.ts'
 import type { SocketRegistry } from './socket-registry.ts'
 
-const ADMISSION_WAIT_MS = 5_000
+const CHECK_WAIT_MS = 5_000
 const MAX_FRAGMENTS = 1_024
 /** Every access token may follow a board. */
 const REQUIRED = { scope: 'read', board_tokens: true } as const
 
 interface SocketServerSettings {
   maxSockets: number
-  concurrentHandshakes: number
+  concurrentChecks: number
   trustedHops: number
-  /** Whether access checks are queued fairly by user. */
-  isFair: boolean
 }
 interface SocketServerDeps {
   database: Database
@@ -61,27 +58,21 @@ export class SocketServer {
     // One message per event loop iteration: a flood in one packet would block the event loop until it is all read.
     allowSynchronousEvents: false,
   })
-  private readonly pacer = new DisconnectPacer()
   private readonly deps: SocketServerDeps
   private readonly settings: SocketServerSettings
-  /** Limits concurrent access checks: many clients may reconnect at once. */
-  private readonly handshakes: Semaphore
+  /** In front of the access checks. Not the queue of requests: thousands of sockets that reconnect at once would fill it. */
+  private readonly checks: Semaphore
 
   constructor(deps: SocketServerDeps, settings: SocketServerSettings) {
     this.deps = deps
     this.settings = settings
-    this.handshakes = new Semaphore(settings.concurrentHandshakes, {
+    this.checks = new Semaphore(settings.concurrentChecks, {
       maxWaiting: settings.maxSockets,
-      waitMs: ADMISSION_WAIT_MS,
+      waitMs: CHECK_WAIT_MS,
       reject: () => new Problem('overloaded'),
     })
     // Replaces the error response of the library.
     this.server.on('wsClientError', (_error, socket, { method }) => rejectHandshake(socket, method))
-  }
-
-  /** Whether many connections are ending at once. */
-  get areManyEnding() {
-    return this.pacer.isPacing
   }
 
   /** Handles an HTTP upgrade. The handshake is completed before a rejection: only then do browsers see the close code. */
@@ -125,14 +116,14 @@ export class SocketServer {
     if (await limits.upgrade(address)) return closeSocket(ws, 'try_later')
     const grant = await this.authorize(ws, request, board_id, query.get('token') ?? '')
     if (!grant || ws.readyState !== ws.OPEN) return
+    // It was being authorized while the others were closed.
+    if (registry.isDraining) return closeSocket(ws, 'restart')
     const user_id = grant.caller.id
     const hasShares =
       registry.takeShare(ws, 'user', user_id) && registry.takeShare(ws, 'userAndBoard', `${user_id} ${grant.board_id}`)
     if (!hasShares) return closeSocket(ws, 'try_later')
     const wantsSeq = query.has('since') || query.get('seq') === '1'
-    // After authorization: clients without access that connect and disconnect must not make the pacer stop reading from others.
-    this.pacer.track(request.socket)
-    socket = new BoardSocket(ws, newUuid(), grant, wantsSeq, onDrained)
+    socket = new BoardSocket(ws, request.socket, newUuid(), grant, wantsSeq, onDrained)
     onAccepted(ws, socket, grant, parsePosition(query.get('since')))
   }
 
@@ -150,9 +141,8 @@ export class SocketServer {
       if (!credential || !formats.uuid.test(board_id)) throw new Problem('not_authenticated')
       const { user_id } = credential
       const accessRequest = { credential, access: member('board'), targetId: board_id, key: null, required: REQUIRED }
-      const check = () => checkAccess(database.forKey(user_id), accessRequest)
-      const key = this.settings.isFair ? user_id : undefined
-      return (await this.handshakes.run(check, { key })).authorize()
+      const check = () => checkAccess(database, accessRequest)
+      return (await this.checks.run(check, { key: user_id })).authorize()
     } catch (error) {
       const isClientError = error instanceof Problem && error.status < 500
       if (!(error instanceof Problem) && !problemOfDatabase(error)) log.error({ err: error }, 'WebSocket accept failed')

@@ -7,7 +7,7 @@ import { type Client, codeOf } from '@lockstep/testing/client'
 import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { boardQueue } from '../core/board-queue.ts'
+import { ChangeQueue } from '../core/change-queue.ts'
 import { Quotas } from '../core/quotas.ts'
 import { Database } from '../database/database.ts'
 import { deleteExpiredTrash } from './trash-retention.ts'
@@ -193,7 +193,8 @@ describe('archiving and deleting a card', () => {
   })
 
   test('[REMOVE-3] [REMOVE-4] what is restored in any order is in its former order', async () => {
-    const cards = [await newCard('a'), await newCard('b'), await newCard('c')] as const
+    const newCards = async () => [await newCard('a'), await newCard('b'), await newCard('c')] as const
+    let cards = await newCards()
     const orders = [
       [0, 1, 2],
       [0, 2, 1],
@@ -203,6 +204,9 @@ describe('archiving and deleting a card', () => {
       [2, 1, 0],
     ] as const
     for (const order of orders) {
+      for (const card of cards) await remove(card)
+      // The ranks of restored cards may differ from those of new ones.
+      cards = await newCards()
       for (const card of cards) await remove(card)
       for (const index of order) await restore(cards[index])
       expect([order, await titles()]).toEqual([order, ['a', 'b', 'c']])
@@ -422,7 +426,7 @@ describe('deleting for good', () => {
     const database = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
     const { events, response } = await recordEvents(board, async () => {
       const count = await deleteExpiredTrash(
-        { database, boardQueue: boardQueue(1_000), quotas: noQuotas, announce: () => {} },
+        { database, boardQueue: new ChangeQueue(1_000), quotas: noQuotas, announce: () => {} },
         DAYS,
       )
       return { count } as never
@@ -441,14 +445,14 @@ describe('deleting for good', () => {
       board.id,
     ])
     const database = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
-    const queue = boardQueue(1_000)
+    const queue = new ChangeQueue(1_000)
     const run = queue.run.bind(queue)
     // The board is deleted between the list of boards and the purge.
-    queue.run = async (...args) => {
+    const runLater = async (...args: Parameters<typeof run>) => {
       await owner.send('deleteBoard', { params: here() })
       return run(...args)
     }
-    const core = { database, boardQueue: queue, quotas: noQuotas, announce: () => {} }
+    const core = { database, boardQueue: Object.assign(queue, { run: runLater }), quotas: noQuotas, announce: () => {} }
     expect(await deleteExpiredTrash(core, DAYS)).toBe(0)
     await database.close()
   })

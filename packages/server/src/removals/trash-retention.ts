@@ -4,7 +4,7 @@ import { listBoardsWithExpiredTrash, purgeExpired } from '../core/trash.ts'
 /** Deletes trash older than its retention for good, board by board under its lock. Returns how many cards and columns. */
 export async function deleteExpiredTrash(core: SystemServices, days: number): Promise<number> {
   let total = 0
-  for (const board_id of await listBoardsWithExpiredTrash(core.database.forKey('jobs'), days))
+  for (const board_id of await listBoardsWithExpiredTrash(core.database, days))
     for (let removed = await purgeBatch(core, board_id, days); removed > 0; ) {
       total += removed
       removed = await purgeBatch(core, board_id, days)

@@ -4,7 +4,6 @@ import type { Scope } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { type Database, statement } from '../database/database.ts'
-import { networkOf } from '../platform/client-address.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { TokenCredential } from './tokens.ts'
 
@@ -112,7 +111,7 @@ export class AccessTokens {
     const { database, limits } = this.deps
     const failures = limits.unknownTokens(address)
     await failures.require()
-    const [found] = await database.forKey(networkOf(address)).run(find, { hash })
+    const [found] = await database.run(find, { hash })
     if (!found) await failures.report(false)
     return found
   }

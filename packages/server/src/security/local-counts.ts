@@ -29,7 +29,8 @@ export class LocalCounts {
     const entry = this.counts.get(key) ?? { count: 0, endsAt: now + this.windowMs }
     entry.count++
     this.counts.set(key, entry)
-    return { count: entry.count, msLeft: entry.endsAt - now }
+    // The sum and the difference of fractions can exceed the window by a rounding error.
+    return { count: entry.count, msLeft: Math.min(this.windowMs, entry.endsAt - now) }
   }
 
   delete(key: string) {

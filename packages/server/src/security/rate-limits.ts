@@ -40,6 +40,9 @@ const limitDefinitions: Record<LimitName, { seconds: number; storage: CountStora
   search_day: { seconds: 86_400, storage: 'fallback' },
   new_token: { seconds: 3_600, storage: 'fallback' },
   unknown_token: { seconds: 60, storage: 'fallback' },
+  new_member: { seconds: 3_600, storage: 'fallback' },
+  same_member: { seconds: 86_400, storage: 'fallback' },
+  token_member_change: { seconds: 3_600, storage: 'fallback' },
   webhook_change: { seconds: 3_600, storage: 'fallback' },
   webhook_test: { seconds: 60, storage: 'fallback' },
 }
@@ -177,6 +180,20 @@ export class RateLimits {
     return this.consume(['new_token', user_id])
   }
 
+  /**
+   * Limits how many members a user adds, and how often the same one, because they appear on a board without being asked. An
+   * addition that the second limit rejects does not use up the first.
+   */
+  async newMember(inviter_id: string, user_id: string): Promise<Problem | undefined> {
+    const same: CountKey = ['same_member', inviter_id, user_id]
+    return (await this.excessOf(same)) ?? (await this.consume(['new_member', inviter_id])) ?? this.consume(same)
+  }
+
+  /** Limits changes of members with access tokens, because each leaves an entry in the audit log. */
+  tokenMemberChange(user_id: string): Promise<Problem | undefined> {
+    return this.consume(['token_member_change', user_id])
+  }
+
   /** Limits changes of webhooks, because each leaves an entry in the audit log. */
   webhookChange(user_id: string): Promise<Problem | undefined> {
     return this.consume(['webhook_change', user_id])
@@ -227,6 +244,13 @@ export class RateLimits {
     const excess = this.problemOver(key, counts, local, 1)
     if (excess) return { excess }
     return isLocal || counts.length > 0 ? { headers: this.headersOf(key, counts, local) } : {}
+  }
+
+  /** A problem when a limit is reached. Counts nothing. */
+  private async excessOf(key: CountKey): Promise<Problem | undefined> {
+    if (!this.allowed) return undefined
+    const counts = await this.askRedis(key, (limiter, redisKey) => limiter.get(redisKey))
+    return this.problemOver(key, counts, this.localCount(key).read(), 0)
   }
 
   private consumeLocal(key: CountKey): Problem | undefined {
@@ -282,18 +306,15 @@ export class RateLimits {
   /** A success clears only the first count: a client that knows one password may be guessing others. */
   private failures(own: CountKey, ...wider: CountKey[]): FailureCount {
     const keys = [own, ...wider]
-    const check = async (key: CountKey) => {
-      const counts = await this.askRedis(key, (limiter, redisKey) => limiter.get(redisKey))
-      return this.problemOver(key, counts, this.localCount(key).read(), 0)
-    }
     const add = async (key: CountKey) => {
       const counts = await this.askRedis(key, (limiter, redisKey) => limiter.penalty(redisKey))
       if (this.needsLocalCount(key, counts)) this.localCount(key).add()
     }
     return {
       require: async () => {
-        if (!this.allowed) return
-        const excess = (await Promise.all(keys.map(check))).find((problem) => problem !== undefined)
+        const excess = (await Promise.all(keys.map((key) => this.excessOf(key)))).find(
+          (problem) => problem !== undefined,
+        )
         if (excess) throw excess
       },
       report: async (isSuccess) => {

@@ -42,6 +42,9 @@ export const LIMITS = [
   'search_day',
   'new_token',
   'unknown_token',
+  'new_member',
+  'same_member',
+  'token_member_change',
   'webhook_change',
   'webhook_test',
 ] as const
@@ -69,20 +72,26 @@ const route = {
 
 /** Every metric of the service. docs/metrics.md is generated from this. */
 export const definitions = {
-  lockstep_build_info: gauge('Always 1; the version is the label.', { version: 'version of the service' }),
+  lockstep_build_info: gauge('Always 1; the build is in the labels.', {
+    version: 'version of the service',
+    revision: 'its commit, or `unknown`',
+  }),
 
   lockstep_http_requests_total: counter('Completed requests.', {
     ...route,
     status: 'status of the response; `aborted` when the client closed the connection before its end',
   }),
   lockstep_http_request_duration_seconds: histogram(
-    'Time from the admission of a request to the end of its response.',
+    'Time from the arrival of a request to the end of its response, including its waits.',
     RESPONSE_BUCKETS,
     route,
   ),
-  lockstep_http_requests_in_flight: gauge('Admitted requests that are not completed.'),
-  lockstep_http_requests_waiting: gauge('Requests in the admission queue.'),
-  lockstep_http_wait_seconds: histogram('Time in the admission queue, also of rejected requests.', WAIT_BUCKETS),
+  lockstep_http_requests_in_flight: gauge('Requests that are not completed, including those that wait.'),
+  lockstep_http_requests_waiting: gauge('Requests, and other work of users, that wait for a slot.'),
+  lockstep_http_wait_seconds: histogram(
+    'Time that they waited for a slot, also when they were rejected.',
+    WAIT_BUCKETS,
+  ),
   lockstep_http_problems_total: counter('Responses with an error, by problem code.', { code: codes }),
   lockstep_http_shed_total: counter('Requests rejected with 503 that the client should retry.', {
     code: shedding,
@@ -91,7 +100,10 @@ export const definitions = {
     scope: scopes,
     kind: ['personal', 'board'],
   }),
-  lockstep_limit_refusals_total: counter('Requests and sockets rejected by a rate limit.', { limit: LIMITS }),
+  lockstep_limit_refusals_total: counter(
+    'Requests and sockets rejected by a rate limit. Not those of the byte budget.',
+    { limit: LIMITS },
+  ),
   lockstep_limit_uncounted_total: counter('Requests that Redis could not count for a rate limit.', {
     limit: LIMITS,
   }),
@@ -144,8 +156,11 @@ export const definitions = {
 
   lockstep_clock_skew_seconds: gauge('Clock of PostgreSQL minus clock of this instance.'),
 
-  lockstep_board_queue_waiting: gauge('Changes that wait in a board queue.'),
-  lockstep_board_queue_wait_seconds: histogram('Time that changes waited in a board queue.', WAIT_BUCKETS),
+  lockstep_board_queue_waiting: gauge('Changes that wait for the turn of their user or their board.'),
+  lockstep_board_queue_wait_seconds: histogram(
+    'Time that changes waited for a turn: one value for that of the user, one for that of the board.',
+    WAIT_BUCKETS,
+  ),
   lockstep_argon2_waiting: gauge('Passwords that wait to be hashed.'),
   lockstep_argon2_wait_seconds: histogram('Time that passwords waited to be hashed.', WAIT_BUCKETS),
 

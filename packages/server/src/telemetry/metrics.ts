@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
-import { VERSION } from '../platform/version.ts'
+import { REVISION, VERSION } from '../platform/version.ts'
 import { definitions, type Labels } from './metric-definitions.ts'
 
 type Definitions = typeof definitions
@@ -44,7 +44,7 @@ export class Metrics {
     ])
     // The compiler cannot infer through `Object.entries` that each meter has the type of its definition.
     this.meters = Object.fromEntries(made) as Meters
-    this.meters.lockstep_build_info.set({ version: VERSION }, 1)
+    this.meters.lockstep_build_info.set({ version: VERSION, revision: REVISION ?? 'unknown' }, 1)
   }
 
   /** Calls the hook before each scrape, to update gauges. */

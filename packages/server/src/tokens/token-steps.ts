@@ -35,7 +35,6 @@ export async function createToken(database: Database, caller: Caller, request: T
       const details = { token_id: id, scope, board_id }
       return { result, close: (end) => record(end, { actor_id: user_id }, 'create-token', user_id, details) }
     },
-    { key: user_id },
   )
   return { ...(JSON.parse(json) as AccessToken), token }
 }
@@ -60,16 +59,12 @@ export function revokeToken(
   actor_id: string,
   remove: (tx: Db) => Promise<DeletedToken | undefined>,
 ): Promise<string> {
-  return database.transaction(
-    remove,
-    async (_, token) => {
-      if (!token) throw new Problem('token_not_found')
-      const { id, user_id, scope, board_id } = token
-      const details = { token_id: id, scope, board_id }
-      return { result: user_id, close: (end) => record(end, { actor_id }, 'revoke-token', user_id, details) }
-    },
-    { key: actor_id },
-  )
+  return database.transaction(remove, async (_, token) => {
+    if (!token) throw new Problem('token_not_found')
+    const { id, user_id, scope, board_id } = token
+    const details = { token_id: id, scope, board_id }
+    return { result: user_id, close: (end) => record(end, { actor_id }, 'revoke-token', user_id, details) }
+  })
 }
 
 /** Deletes all tokens of a user, and records it if there were any. */
@@ -82,7 +77,6 @@ export const revokeTokens = (database: Database, user_id: string): Promise<void>
   database.transaction(
     async () => {},
     async (tx) => ({ result: await revokeAll(tx, { actor_id: user_id }, user_id) }),
-    { key: user_id },
   )
 
 /**
@@ -96,5 +90,4 @@ export const changePasswordAndRevokeTokens = (database: Database, change: Passwo
       if (isChanged) await revokeAll(tx, { actor_id: change.id }, change.id)
       return { result: isChanged }
     },
-    { key: change.id },
   )

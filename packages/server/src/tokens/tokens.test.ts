@@ -421,6 +421,54 @@ describe('limits and settings', () => {
     await off.stop()
   })
 
+  test('[TOKEN-18] [ADMIN-19] members that a token adds, changes or removes are in the audit log with its name, also after it is revoked', async () => {
+    const [{ owner, member, id: board_id }, guest] = [await service.board(), await service.user()]
+    const [bot, ofBoard] = [
+      await create(owner, { name: 'Deploy script', scope: 'admin' }),
+      await create(owner, { name: 'Cleaner', scope: 'write', board_id }),
+    ]
+    const params = { board_id, user_id: guest.id }
+    await as(bot).call('inviteMember', { params: { board_id }, body: { user_id: guest.id } })
+    await as(bot).fail('inviteMember', { params: { board_id }, body: { user_id: guest.id } })
+    await as(bot).call('updateMember', { params, body: { role: 'owner' } })
+    await as(bot).call('updateMember', { params, body: { role: 'owner' } })
+    await as(ofBoard).call('removeMember', { params })
+    // Joining and leaving with an own token too. Changes without a token are in the log of the board alone.
+    const { link } = await owner.api.call('createInvitation', { params: { board_id }, body: {} })
+    const own = await create(guest, { name: 'Phone', scope: 'write' })
+    await as(own).call('acceptInvitation', { body: { token: link.split('#')[1] ?? '' } })
+    await owner.api.call('updateMember', { params, body: { role: 'owner' } })
+    await as(own).call('removeMember', { params })
+    await owner.api.call('revokeTokens', {})
+    const by = ({ id: token_id, name: token_name }: NewAccessToken) => ({ board_id, token_id, token_name })
+    expect(
+      (await entriesAbout(guest)).filter(({ action }) => action.endsWith('-member') || action === 'change-role'),
+    ).toEqual([
+      { action: 'add-member', actor_id: owner.id, details: by(bot) },
+      { action: 'change-role', actor_id: owner.id, details: { ...by(bot), role: 'owner' } },
+      { action: 'remove-member', actor_id: owner.id, details: by(ofBoard) },
+      { action: 'add-member', actor_id: guest.id, details: { ...by(own), role: 'member' } },
+      { action: 'remove-member', actor_id: guest.id, details: by(own) },
+    ])
+    expect(await entriesAbout(member)).toEqual([])
+  })
+
+  test('[LIMIT-16] [TOKEN-18] changes of members with tokens are limited, those without are not', async () => {
+    const limits = { RATE_LIMITS: 'on', MAX_TOKEN_MEMBER_CHANGES_PER_HOUR: '2' }
+    const at = await startService({ JWT_SECRET: `${MARK}-${crypto.randomUUID()}`, ...limits }, { beside: service })
+    const { owner, member, id: board_id } = await at.board()
+    const bot = as(await create(owner, { scope: 'admin' }), at)
+    const setRole = async (api: Client, role: 'owner' | 'member') =>
+      (await api.send('updateMember', { params: { board_id, user_id: member.id }, body: { role } })).status
+    expect([await setRole(bot, 'owner'), await setRole(bot, 'owner'), await setRole(bot, 'member')]).toEqual([
+      200, 200, 200,
+    ])
+    expect(await setRole(bot, 'owner')).toBe(429)
+    expect((await entriesAbout(member)).map(({ details }) => details.role)).toEqual(['owner', 'member'])
+    expect(await setRole(owner.api, 'owner')).toBe(200)
+    await at.stop()
+  })
+
   test('[TOKEN-16] an address with many unknown tokens gets 429, but known tokens and logins of it do not', async () => {
     const proxy = await startProxy(service.databaseUrl)
     const limited = await startService({

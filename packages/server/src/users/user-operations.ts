@@ -15,7 +15,7 @@ export const userHandlers = (limits: RateLimits, directory: Directory): Handlers
     const excess = await limits.search(caller.id)
     if (excess) throw excess
     const { search, q, names, limit = 50 } = query
-    const term = search ?? q ?? ''
+    const term = search ?? q ?? query.query ?? ''
     return findUsers(db, { ...directory, callerId: caller.id, term, withNames: names === 'true', limit })
   },
 })

@@ -90,7 +90,7 @@ export async function readOwnPassword(db: Db, id: string) {
   return (await db.run(password, { id }))[0] ?? { hashed_password: '', email: '', username: '' }
 }
 
-interface TokenStart {
+export interface TokenStart {
   is_active: boolean
   is_superuser: boolean
   hashed_password: string
@@ -158,7 +158,10 @@ export async function endAllSessions(db: Db, id: string) {
 
 /** How users may be searched. */
 export interface Directory {
-  /** Whether a part of any e-mail address matches. Otherwise only a full address matches, or a part for members of common boards. */
+  /**
+   * Whether a part of any e-mail address matches. Otherwise only a full address matches, or a part for members of common boards,
+   * and a search without a term finds only these.
+   */
   isOpen: boolean
 }
 export interface UserSearch {
@@ -173,7 +176,7 @@ const BROWSED_USERS = 10_000
 const MAX_CANDIDATES = 1_000
 /** Pairs of letters of a term that are looked up in their index. */
 const INDEXED_PAIRS = 8
-/** Memberships of the caller's boards whose e-mail addresses are searched by a part. */
+/** Memberships of the caller's boards that one search reads. */
 const MAX_COLLEAGUES = 2_000
 
 interface SearchArguments extends Pick<UserSearch, 'withNames' | 'limit'>, Directory {
@@ -192,22 +195,37 @@ interface FoundUser {
   found: number
 }
 
+/** The members of the caller's boards. Some are listed several times. */
+const colleaguesOf = (callerId: string) => sql<{ user_id: string }>`(
+  select theirs.user_id from board_members mine join board_members theirs on theirs.board_id = mine.board_id
+  where mine.user_id = ${callerId} limit ${sql.lit(MAX_COLLEAGUES)})`
+
 const byEmail = statement(
   'find_usernames_by_email',
   (args: { callerId: string; key: string; pattern: string; limit: number }) => sql<{ username_key: string }>`
     select username_key from users where email_key = ${args.key} and is_active
-    union select username_key from users where is_active and email_key like ${args.pattern} and id = any(array(
-      select theirs.user_id from board_members mine join board_members theirs on theirs.board_id = mine.board_id
-      where mine.user_id = ${args.callerId} limit ${sql.lit(MAX_COLLEAGUES)}))
+    union select username_key from users where is_active and email_key like ${args.pattern} and id = any(array${colleaguesOf(args.callerId)})
     order by username_key limit ${args.limit}`,
 )
 
 /** The profiles of the first of the users in `found`, which has their usernames. */
-const profilesOf = ({ byEmail, limit }: SearchArguments) => sql<FoundUser>`
+const profilesOf = ({ byEmail, limit }: Pick<SearchArguments, 'byEmail' | 'limit'>) => sql<FoundUser>`
   select profile.json, (select count(*) from found) as found
   from (select username_key from found union select unnest(${byEmail}::text[]) order by username_key limit ${limit}) first
   cross join lateral (select ${userJson}::text as json from users person where person.username_key = first.username_key limit 1) profile
   order by first.username_key`
+
+/** Each user is read by their id. Otherwise PostgreSQL may read all users in the order of usernames. */
+const colleagues = statement(
+  'find_colleagues',
+  (args: { callerId: string; limit: number; byEmail: string[] }) => sql<FoundUser>`
+    with colleagues as materialized (select ${args.callerId}::uuid as user_id union ${colleaguesOf(args.callerId)}),
+    found as materialized (
+      select person.username_key from colleagues
+      cross join lateral (select username_key, is_active from users where id = colleagues.user_id limit 1) person
+      where person.is_active
+    ) ${profilesOf(args)}`,
+)
 
 /** Reads users in the order of their usernames. Soon finds enough for a term that matches many. */
 const browse = statement(
@@ -263,7 +281,8 @@ function hasTrigrams(key: string): boolean {
  * Active users whose username, e-mail address or names contain the term, within the limits of the directory, ordered by username. Reads a
  * bounded number of users: in the order of usernames, which finds enough for a term that matches many, and otherwise from an index
  * of what they contain. If more users match than are read, some of them are returned.
- * Users that the index finds and the term does not match are read in addition.
+ * Users that the index finds and the term does not match are read in addition. In a directory that is not open, a search without a
+ * term would list strangers with their addresses; it finds the caller and the members of their boards.
  */
 export async function findUsers(
   db: Db,
@@ -271,8 +290,9 @@ export async function findUsers(
 ): Promise<JsonText<User[]>> {
   const { limit, isOpen } = search
   const key = keyOf(term)
+  if (key === '' && !isOpen) return listOf(await db.run(colleagues, { callerId, limit, byEmail: [] }))
   const pattern = patternOf(key)
-  const named = isOpen || key === '' ? [] : await db.run(byEmail, { callerId, key, pattern, limit })
+  const named = isOpen ? [] : await db.run(byEmail, { callerId, key, pattern, limit })
   const namedKeys = named.map((row) => row.username_key)
   const args = {
     ...search,
@@ -287,8 +307,11 @@ export async function findUsers(
   const first = await db.run(browse, args)
   const isFull = first[0] !== undefined && first[0].found >= limit
   const rows = isFull ? first : await db.run(hasTrigrams(key) ? find : findByPairs, args)
-  return `[${rows.map((row) => row.json).join(',')}]` as JsonText<User[]>
+  return listOf(rows)
 }
+
+const listOf = (rows: readonly { json: JsonText<User> }[]) =>
+  `[${rows.map((row) => row.json).join(',')}]` as JsonText<User[]>
 
 /** Matches every text that contains the key. */
 export const patternOf = (key: string) => `%${key.replaceAll(/[\\%_]/g, '\\$&')}%`

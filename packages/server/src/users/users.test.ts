@@ -24,7 +24,7 @@ async function person({ username, email, is_active = true }: Person): Promise<st
   )
   return rows[0].id
 }
-type Query = { search?: string; q?: string; limit?: number }
+type Query = { search?: string; q?: string; query?: string; limit?: number }
 const find = async (query: Query) => (await caller.api.call('findUsers', { query })).map(({ username }) => username)
 
 describe('reading a user', () => {
@@ -85,7 +85,7 @@ describe('finding users', () => {
     for (const fields of people) await person(fields)
   })
 
-  test.each(['search', 'q'])(
+  test.each(['search', 'q', 'query'])(
     '[USER-3] %s matches a part of the username or the address, ordered by username',
     async (name) => {
       expect(await find({ [name]: 'wal' })).toEqual(['sea walker', 'tusk', 'walnut', 'Walrus'])
@@ -95,8 +95,9 @@ describe('finding users', () => {
     },
   )
 
-  test('[USER-3] search has priority when both are given', async () => {
+  test('[USER-3] search has priority over q, and q over query', async () => {
     expect(await find({ search: 'walnut', q: 'walrus' })).toEqual(['walnut'])
+    expect(await find({ q: 'walnut', query: 'walrus' })).toEqual(['walnut'])
   })
 
   test('[USER-3] matching is case-insensitive on both sides', async () => {
@@ -175,6 +176,25 @@ describe('finding users', () => {
     expect(await search(part(board.owner.email))).toEqual([`x${board.owner.id}`])
     expect(await search(other.email.slice(-2))).not.toContain(`x${other.id}`)
     expect(await search(`x${other.id}`.slice(0, 20))).toEqual([`x${other.id}`])
+    await at.stop()
+  })
+
+  test('[USER-7] in production, without a text only the caller and active members of common boards are listed', async () => {
+    const at = await startService({ USER_SEARCH: 'limited' }, { beside: service })
+    const [board, other, newcomer] = [await at.board(), await at.board(), await at.user()]
+    const list = async (user: TestUser, query: Query = {}) =>
+      (await user.api.call('findUsers', { query })).map(({ username }) => username)
+    const { owner, member } = board
+    const both = [owner.username, member.username].sort()
+    for (const query of [{}, { search: '' }, { q: '' }, { query: '' }]) expect(await list(owner, query)).toEqual(both)
+    expect(await list(owner, { limit: 1 })).toEqual(both.slice(0, 1))
+    expect(await list(newcomer)).toEqual([newcomer.username])
+    await other.owner.api.call('inviteMember', { params: { board_id: other.id }, body: { user_id: owner.id } })
+    const all = [...both, other.owner.username, other.member.username]
+    expect(await list(owner)).toEqual(all.sort())
+    expect(await list(member)).toEqual(both)
+    await service.sql.query('update users set is_active = false where id = $1', [other.member.id])
+    expect(await list(owner)).toEqual(all.filter((name) => name !== other.member.username))
     await at.stop()
   })
 

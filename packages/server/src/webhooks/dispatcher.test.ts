@@ -29,6 +29,17 @@ const newCard = ({ id, owner, columns }: TestBoard, title = 'Card') =>
   owner.api.call('createCard', { params: { board_id: id, column_id: columns[0].id }, body: { title } })
 const rowOf = async ({ id }: Webhook) => (await service.sql.query('select * from webhooks where id = $1', [id])).rows[0]
 
+/** Waits until an event of another board is sent and its attempt is saved: attempts that ended before are saved too. */
+async function othersAreSaved() {
+  const other = await service.board()
+  const well = await WebhookReceiver.start()
+  const { id } = await newWebhook(other, well.url)
+  await newCard(other)
+  const saved = () => service.sql.query('select status from webhook_deliveries where webhook_id = $1', [id])
+  await expect.poll(async () => (await saved()).rows).toEqual([{ status: 204 }])
+  await well.close()
+}
+
 /** Receives the first request and answers it only on demand. */
 function holdFirst() {
   const { promise, resolve } = Promise.withResolvers<number>()
@@ -89,7 +100,7 @@ test('[HOOK-9] a sender whose lease was taken over saves nothing', async () => {
   )
   const before = await rowOf(webhook)
   answer(204)
-  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  await othersAreSaved()
   expect(await rowOf(webhook)).toEqual(before)
   const { rows } = await service.sql.query('select from webhook_deliveries where webhook_id = $1', [webhook.id])
   expect(rows).toEqual([])
@@ -133,13 +144,13 @@ test('[HOOK-9] each attempt has its own fencing number, also when PostgreSQL los
   await expect.poll(async () => (await rowOf(webhook)).held_until).toBe(null)
   const saved = await rowOf(webhook)
   answer(500)
-  await new Promise((resolve) => setTimeout(resolve, 500))
+  await othersAreSaved()
   expect(await rowOf(webhook)).toEqual(saved)
   const { rows } = await service.sql.query('select status from webhook_deliveries where webhook_id = $1', [webhook.id])
   expect(rows).toEqual([{ status: 204 }])
 })
 
-test('[HOOK-15] as many slow webhooks as there are workers delay others by less than a second', async () => {
+test('[HOOK-15] as many slow webhooks as there are workers do not delay others until they time out', async () => {
   receiver.respond = () => undefined
   const well = await WebhookReceiver.start()
   try {
@@ -149,14 +160,15 @@ test('[HOOK-15] as many slow webhooks as there are workers delay others by less 
     await newWebhook(board, well.url)
     await Promise.all(slow.map((each) => newCard(each)))
     await expect.poll(() => receiver.requests.length).toBeGreaterThan(0)
-    const delays: number[] = []
     for (let i = 1; i <= 5; i++) {
       await newCard(board, `Card ${i}`)
-      const committed = Date.now()
-      await expect.poll(() => well.requests.length, { interval: 5 }).toBe(i)
-      delays.push((well.requests.at(-1)?.at as number) - committed)
+      await expect.poll(() => well.requests.length).toBe(i)
     }
-    expect(Math.max(...delays)).toBeLessThan(1_000)
+    const { rows } = await service.sql.query(
+      'select from webhook_deliveries where webhook_id in (select id from webhooks where starts_with(url, $1))',
+      [receiver.url],
+    )
+    expect(rows).toHaveLength(0)
   } finally {
     await well.close()
   }

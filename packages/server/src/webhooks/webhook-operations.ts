@@ -1,8 +1,8 @@
 import type { JsonText, Operation } from '@lockstep/contract/operation'
-import { type Webhook, webhookOperations } from '@lockstep/contract/webhooks'
+import { MAX_URL_LENGTH, type Webhook, webhookOperations } from '@lockstep/contract/webhooks'
 import { lockAndCheckAccess } from '../core/authorize.ts'
 import type { Db } from '../database/database.ts'
-import { slotOf } from '../http/edge/admission-middleware.ts'
+import { slotOf } from '../http/admission.ts'
 import type { BoardContext, Handlers } from '../http/handler.ts'
 import { readPage } from '../http/read-page.ts'
 import { contextOf, type RequestContext } from '../http/request-context.ts'
@@ -25,7 +25,9 @@ import {
 } from './webhook-steps.ts'
 
 const CONCURRENT_TESTS = 10
-const TEST_LIMIT = { maxWaiting: 20, waitMs: 5_000, reject: () => new Problem('overloaded') }
+/** A test of a slow receiver takes as long as `WEBHOOK_TIMEOUT_SECONDS`, so one user gets only some of them. */
+const TESTS_PER_USER = 2
+const TEST_LIMIT = { share: TESTS_PER_USER, maxWaiting: 20, waitMs: 5_000, reject: () => new Problem('overloaded') }
 
 const keyOf = ({ board_id, params }: { board_id: string; params: { webhook_id: string } }) => ({
   board_id,
@@ -41,10 +43,16 @@ export function webhookHandlers(
     if (!webhooks) throw new Problem('webhooks_off')
     return webhooks
   }
-  /** The URL itself; where its name leads is checked when something is sent. */
-  const requireUrl = (url: string | undefined) => {
-    const refusal = url === undefined ? undefined : refusedUrl(url, required().outgoingSettings)
+  /** The URL as it will be called. Only the URL itself is checked; where its name leads is checked when something is sent. */
+  const requireUrl = (url: string): string => {
+    const refusal = refusedUrl(url, required().outgoingSettings)
     if (refusal !== undefined) throw new Problem('url_refused', { detail: refusal })
+    const { href } = new URL(url)
+    if (href.length > MAX_URL_LENGTH)
+      throw new Problem('url_refused', {
+        detail: `As it is called, the URL has more than ${MAX_URL_LENGTH} characters.`,
+      })
+    return href
   }
   const requireWebhook = async (db: Db, key: { board_id: string; id: string }): Promise<JsonText<Webhook>> => {
     const webhook = await readWebhook(db, key)
@@ -68,8 +76,8 @@ export function webhookHandlers(
 
   return {
     async createWebhook(context) {
-      const { name, url, kinds, is_enabled, after } = context.body
-      requireUrl(url)
+      const { name, kinds, is_enabled, after } = context.body
+      const url = requireUrl(context.body.url)
       const fields = { name, url, kinds: kinds ?? null, is_enabled: is_enabled ?? true, after: after ?? 'now' }
       return createWebhook(...(await requireChange(context)), { board_id: context.board_id, ...fields })
     },
@@ -86,8 +94,9 @@ export function webhookHandlers(
     },
 
     async updateWebhook(context) {
-      requireUrl(context.body.url)
-      return changeWebhook(...(await requireChange(context)), keyOf(context), context.body)
+      const { body } = context
+      const changes = body.url === undefined ? body : { ...body, url: requireUrl(body.url) }
+      return changeWebhook(...(await requireChange(context)), keyOf(context), changes)
     },
 
     async deleteWebhook(context) {
@@ -106,12 +115,12 @@ export function webhookHandlers(
       return rotate(...(await requireChange(context)), keyOf(context), context.body.keep_old_hours ?? 24)
     },
 
-    async testWebhook({ db, board_id, params: { webhook_id: id }, request }) {
+    async testWebhook({ db, caller, board_id, params: { webhook_id: id }, request }) {
       const services = required()
       await requireWebhook(db, { board_id, id })
       const excess = await limits.webhookTest(id)
       if (excess) throw excess
-      const send = () => tests.run(() => sendTest(services, db, { board_id, id }))
+      const send = () => tests.run(() => sendTest(services, db, { board_id, id }), { key: caller.id })
       return waitWithout(slotOf(request), send)
     },
 

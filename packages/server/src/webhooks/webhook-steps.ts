@@ -72,7 +72,6 @@ const run = <Found, Result>(
       const details = { board_id, webhook_id: id }
       return { result, close: (end) => record(end, { actor_id: caller.id }, action, null, details) }
     },
-    { key: caller.id },
   )
 
 /** Changes a webhook. It takes effect at once. Returns the webhook. */

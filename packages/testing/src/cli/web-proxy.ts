@@ -32,8 +32,9 @@ interface ProxyFaults {
   metricsUrl?: string
   /** Every second request goes to this service. */
   secondTarget?: string
-  /** Responses of the second target name this version. */
+  /** Responses of the second target name this version, or this commit. */
   secondVersion?: string
+  secondRevision?: string
 }
 
 /** An HTTP proxy in front of the service, with faults on demand. */
@@ -59,11 +60,16 @@ export async function startWebProxy(baseUrl: string, faults: ProxyFaults = {}): 
       if (!cached) cache.set(url, upstream.headers)
       const { 'content-length': _, ...rest } = headersOf(upstream)
       response.writeHead(upstream.statusCode ?? 502, cached ?? (isSecond ? rest : headersOf(upstream)))
-      if (!isSecond || !faults.secondVersion) return void upstream.pipe(response)
+      const { secondVersion, secondRevision } = faults
+      if (!isSecond || !(secondVersion ?? secondRevision)) return void upstream.pipe(response)
       let text = ''
       upstream.setEncoding('utf8')
       upstream.on('data', (part: string) => (text += part))
-      upstream.on('end', () => response.end(text.replace(/"version":"[^"]+"/, `"version":"${faults.secondVersion}"`)))
+      upstream.on('end', () => {
+        if (secondVersion) text = text.replace(/"version":"[^"]+"/, `"version":"${secondVersion}"`)
+        if (secondRevision) text = text.replace(/"x-revision":"[^"]+"/, `"x-revision":"${secondRevision}"`)
+        response.end(text)
+      })
     })
     forwarded.on('error', () => response.writeHead(502).end('Bad Gateway'))
     request.pipe(forwarded)

@@ -7,7 +7,7 @@ import { type BoardState, useBoard, useBoardEvents, useBoardSelector } from '../
 export interface PageOptions {
   baseUrl: string
   token: string
-  board_id: string
+  board_id: string | undefined
   isStrict?: boolean
   /** Renders nothing but an event listener. */
   isHeadless?: boolean
@@ -16,7 +16,7 @@ export interface PageOptions {
 }
 interface BoardProps {
   client: Client
-  board_id: string
+  board_id: string | undefined
 }
 
 /** Number of renders per component. */
@@ -113,14 +113,19 @@ function watchTimers() {
   }) as typeof clearTimeout
 }
 
-export function mount({ baseUrl, token, board_id, isStrict, isHeadless, userId }: PageOptions) {
+export function mount(options: PageOptions) {
   watchTimers()
-  client ??= createClient({ baseUrl, token })
   root = createRoot(page.document.querySelector('#root'))
+  render(options)
+}
+
+/** Renders again, for example with another board. */
+export function render({ baseUrl, token, board_id, isStrict, isHeadless, userId }: PageOptions) {
+  client ??= createClient({ baseUrl, token })
   const board = isHeadless
     ? createElement(Listener, { client, board_id })
     : createElement(Board, { client, board_id, ...(userId && { userId }) })
-  root.render(isStrict ? createElement(StrictMode, null, board) : board)
+  root?.render(isStrict ? createElement(StrictMode, null, board) : board)
 }
 
 export function unmount() {

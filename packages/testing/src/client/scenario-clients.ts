@@ -6,8 +6,6 @@ export interface ScenarioContext {
   baseUrl: string
   /** A faulty proxy in front of the same service. */
   faultyUrl: string
-  /** A service whose tokens expire after five seconds. */
-  shortSessionUrl: string
   email: string
   password: string
   /** A valid call of each operation, each on its own board. */

@@ -15,7 +15,6 @@ const inBodies = new Set(['column_id', 'label_id', 'card_id', 'checklist_id'])
  */
 export async function startScenarioEnvironment() {
   const service = await startService({ CORS_ORIGINS: '*', ADMIN_API: 'on' })
-  const short = await startService({ CORS_ORIGINS: '*', TOKEN_LIFETIME_SECONDS: '5' }, { beside: service })
   const proxy = await startFaultyProxy(service.baseUrl)
   const { email } = await service.user()
 
@@ -55,14 +54,12 @@ export async function startScenarioEnvironment() {
   const newContext = async (): Promise<ScenarioContext> => ({
     baseUrl: service.baseUrl,
     faultyUrl: proxy.baseUrl,
-    shortSessionUrl: short.baseUrl,
     email,
     password: PASSWORD,
     calls: await newCalls(),
   })
   const stop = async () => {
     await proxy.stop()
-    await short.stop()
     await service.stop()
   }
   return { service, newContext, stop }

@@ -117,11 +117,12 @@ function Offer({ token, preview }: { token: string; preview: InvitationPreview }
 
 /** One text for a link that is wrong, used, revoked or expired: the server does not tell them apart. */
 export function InvalidLink() {
+  const { user } = useStore(session)
   return (
     <AccountFrame title={t.linkInvalid}>
       <p>{t.linkInvalidText}</p>
       <Link className="button is-primary" href="/boards">
-        {t.yourBoards}
+        {user ? t.yourBoards : t.logIn}
       </Link>
     </AccountFrame>
   )

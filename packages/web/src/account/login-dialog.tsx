@@ -25,7 +25,7 @@ export function LoginDialog({
   onClose = () => void logOut(),
 }: LoginDialogProps) {
   return (
-    <Dialog title={title} size="small" onClose={onClose}>
+    <Dialog title={title} size="small" isOnTop onClose={onClose}>
       <div className="dialog-body">
         <p>{text}</p>
         <LoginForm email={user.email} onDone={onDone} />

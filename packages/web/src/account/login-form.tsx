@@ -3,6 +3,7 @@ import { logIn } from '../session.ts'
 import { Field } from '../ui/field.tsx'
 import { FormAlert } from './form-alert.tsx'
 import { t } from './messages.ts'
+import { ShowPassword } from './show-password.tsx'
 import { useForm } from './use-form.ts'
 
 const required = { email: t.enterEmail, password: t.enterPassword }
@@ -33,9 +34,7 @@ export function LoginForm({ email = '', onDone }: { email?: string; onDone: () =
         autoFocus={email !== ''}
         {...field('password')}
       />
-      <label className="check">
-        <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} /> {t.showPassword}
-      </label>
+      <ShowPassword isShown={isShown} onChange={setShown} />
       <button type="submit" className="button is-primary" aria-disabled={isBusy}>
         {isBusy ? t.loggingIn : t.logIn}
       </button>

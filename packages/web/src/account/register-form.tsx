@@ -1,7 +1,9 @@
+import { useState } from 'react'
 import { client, logIn } from '../session.ts'
 import { Field } from '../ui/field.tsx'
 import { FormAlert } from './form-alert.tsx'
 import { t } from './messages.ts'
+import { ShowPassword } from './show-password.tsx'
 import { useForm } from './use-form.ts'
 
 const empty = { email: '', username: '', firstname: '', lastname: '', password: '' }
@@ -34,6 +36,7 @@ export function RegisterForm({ email = '', invitation, onDone }: RegisterFormPro
     await logIn(values.email, values.password)
     await onDone()
   }
+  const [isShown, setShown] = useState(false)
   const { form, field, failure, isBusy } = useForm({ ...empty, email }, fieldsByCode, send, required)
   return (
     <form className="account-form" {...form}>
@@ -48,11 +51,12 @@ export function RegisterForm({ email = '', invitation, onDone }: RegisterFormPro
       />
       <Field
         label={t.password}
-        type="password"
+        type={isShown ? 'text' : 'password'}
         autoComplete="new-password"
         hint={t.passwordHint}
         {...field('password')}
       />
+      <ShowPassword isShown={isShown} onChange={setShown} />
       <div className="field-pair">
         <Field label={t.firstName} autoComplete="given-name" isOptional {...field('firstname')} />
         <Field label={t.lastName} autoComplete="family-name" isOptional {...field('lastname')} />

@@ -9,6 +9,7 @@ import { FormAlert } from './form-alert.tsx'
 import { InvalidLink } from './invite-page.tsx'
 import { useLinkToken } from './link-token.ts'
 import { t } from './messages.ts'
+import { ShowPassword } from './show-password.tsx'
 import { useForm } from './use-form.ts'
 
 const fieldsByCode = { password_refused: 'new_password' } as const
@@ -50,9 +51,7 @@ function ResetForm({ token }: { token: string }) {
           hint={t.passwordHint}
           {...field('new_password')}
         />
-        <label className="check">
-          <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} /> {t.showPassword}
-        </label>
+        <ShowPassword isShown={isShown} onChange={setShown} />
         <button type="submit" className="button is-primary" aria-disabled={isBusy}>
           {isBusy ? t.savingPassword : t.savePassword}
         </button>

@@ -1,6 +1,7 @@
 import { useMemo, useRef, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
 import type { PanelProps } from '../board-state/panel-props.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { ActivityFilters, filterActivity, noFilter } from './activity-filter.tsx'
@@ -14,7 +15,7 @@ import './activity.css'
 /** The activity log of the board, newest first. New events wait behind a button, so that the list does not jump. */
 export function ActivityDialog({ view }: PanelProps) {
   const tools = useTools()
-  const { status } = tools
+  const { status } = useShownBoard()
   const history = useHistory(view.id, view, `${status.phase} ${status.pending}`)
   const { loaded, failure } = history
   const [filter, setFilter] = useState(noFilter)

@@ -1,5 +1,5 @@
 import { type FullBoard, isLockstepError, type LoggedEvent } from '@lockstep/client'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useInsertionEffect, useRef, useState } from 'react'
 import { client } from '../session.ts'
 
 interface LoadedLog {
@@ -24,7 +24,9 @@ export function useHistory(board_id: string, view: FullBoard, version: unknown) 
   const [failure, setFailure] = useState<unknown>()
   const [isLoadingOlder, setLoadingOlder] = useState(false)
   const latest = useRef(loaded)
-  latest.current = loaded
+  useInsertionEffect(() => {
+    latest.current = loaded
+  }, [loaded])
 
   const load = useCallback(() => {
     setFailure(undefined)
@@ -59,7 +61,7 @@ export function useHistory(board_id: string, view: FullBoard, version: unknown) 
         const { signal } = abort
         const newEvents = await client.listEvents(
           { board_id, after: `${now.epoch}.${headOf(now)}`, limit: NEW_PAGE_SIZE },
-          { signal, maxTries: 1 },
+          { signal, ...(!navigator.onLine && { maxTries: 1 }) },
         )
         setLoaded((then) => {
           const fresh = then && newEvents.filter(({ seq }) => seq > headOf(then))

@@ -1,7 +1,8 @@
 import type { AutomationRule } from '@lockstep/client'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
 import type { PanelProps } from '../board-state/panel-props.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { hasLetterKeys } from '../preferences.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failure } from '../ui/failure.tsx'
@@ -23,6 +24,7 @@ const DEBOUNCE_MS = 1_000
 /** The automation rules and their history. Owners can change rules, members can only read them. */
 export function AutomationsDialog({ view }: PanelProps) {
   const tools = useTools()
+  const board = useShownBoard()
   const [version, refresh] = useVersion(view)
   const { rules, failure, load, save, toggle, remove } = useRules(view.id, version)
   // Reopen an unsaved new rule.
@@ -30,7 +32,7 @@ export function AutomationsDialog({ view }: PanelProps) {
     readRuleDraft(draftKey(view.id, undefined)) ? 'new' : undefined,
   )
   const add = useRef<HTMLButtonElement>(null)
-  const isOwner = tools.isOwner && !tools.isReadOnly
+  const isOwner = board.isOwner && !board.isReadOnly
   useNewRuleKey(() => isOwner && setEdited('new'))
   const actionsFor = (rule: AutomationRule) => ({
     edit: () => setEdited(rule.id),
@@ -45,8 +47,8 @@ export function AutomationsDialog({ view }: PanelProps) {
   return (
     <Dialog title={t.title} onClose={() => tools.close()}>
       <div className="dialog-body automations" tabIndex={-1} data-first="">
-        {!isOwner && <p className="rule-hint">{tools.isReadOnly ? t.archivedBoard : t.onlyOwners}</p>}
-        {tools.status.phase === 'offline' && (
+        {!isOwner && <p className="rule-hint">{board.isReadOnly ? t.archivedBoard : t.onlyOwners}</p>}
+        {board.status.phase === 'offline' && (
           <p className="automations-note" role="status">
             {t.offline}
           </p>
@@ -106,7 +108,9 @@ function useVersion(view: PanelProps['view']): [number, () => void] {
 
 function useNewRuleKey(act: () => void) {
   const latest = useRef(act)
-  latest.current = act
+  useLayoutEffect(() => {
+    latest.current = act
+  })
   useEffect(() => {
     const handleKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'n' || event.altKey || hasCommand(event)) return

@@ -1,3 +1,4 @@
+import { readLogin } from '../login.ts'
 import { client } from '../session.ts'
 
 type BoardResponse = ReturnType<typeof client.request<'getBoard'>>
@@ -6,7 +7,7 @@ let preloaded: { board_id: string; response: BoardResponse } | undefined
 /** Requests the board of the current URL at once, in parallel with the session. */
 export function preloadBoard() {
   const board_id = /^\/app\/b\/([0-9a-f-]{36})(?:\/|$)/i.exec(location.pathname)?.[1]
-  if (!board_id) return
+  if (!board_id || !readLogin()) return
   const response = client.request('getBoard', { board_id }, { maxTries: 1 })
   // The live board handles the error. Without a session nothing does, and the rejection must not be unhandled.
   response.catch(() => {})

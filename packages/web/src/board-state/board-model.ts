@@ -77,7 +77,7 @@ export function positionAt(
   return { position: others.filter((card) => above.has(card)).length + 1, total: others.length + 1 }
 }
 
-/** `#12`. Undefined until the server has confirmed the card, and for a card that an older version of the client has stored. */
+/** `#12`. Undefined until the server has confirmed the card. */
 export const numberOf = ({ number }: Pick<Card, 'number'>): string | undefined =>
   number > 0 ? `#${number}` : undefined
 

@@ -1,4 +1,5 @@
 import type { Card, Column, FullBoard, User } from '@lockstep/client'
+import type { Day } from '@lockstep/client/days'
 import type { SubmittedChange } from '@lockstep/client/live'
 import type { BoardState } from '@lockstep/client/react'
 import { createContext, useContext } from 'react'
@@ -6,18 +7,20 @@ import { flushSync } from 'react-dom'
 import { announce } from '../ui/announcer.tsx'
 import { copyText } from '../ui/clipboard.ts'
 import { confirmAction } from '../ui/confirm.ts'
-import { type Day, dayNames } from '../ui/days.ts'
+import { dayNames } from '../ui/days.ts'
 import { openLayers } from '../ui/layers.ts'
-import { type PersonColors, personColor, personColors } from '../ui/people.tsx'
+import { personColor } from '../ui/person-color.ts'
 import { serverLimits } from '../ui/server-limits.ts'
-import { Store, useStore } from '../ui/store.ts'
+import { Store } from '../ui/store.ts'
 import { showToast, type ToastAction } from '../ui/toasts.ts'
 import { setBoardArchived } from './archive-board.ts'
-import { type CardPlacement, type Direction, findCard, positionAt, stepPlacement } from './board-model.ts'
+import { type CardPlacement, type Direction, positionAt, stepPlacement } from './board-model.ts'
 import { describeStep, findSubject } from './describe-change.ts'
 import { MARK_MS, type Mark, type Marks } from './marks.ts'
 import { t } from './messages.ts'
+import { newCardPlace } from './new-card-place.ts'
 import { openCardId } from './open-card.ts'
+import type { ShownBoard } from './shown-board.ts'
 
 /** The card that has the focus, or had it last. `count` grows with every request to focus it. */
 export interface CardFocus {
@@ -51,7 +54,7 @@ export interface OpenPicker {
 }
 
 /**
- * The state and actions of an open board, shared by all its components. Every change goes through here, so that keys, menus
+ * The state and actions of an open board, for event handlers and effects; what a component renders it reads with `useShownBoard`. Every change goes through here, so that keys, menus
  * and drag and drop do the same and announce the same.
  */
 export class BoardTools {
@@ -62,6 +65,10 @@ export class BoardTools {
   /** Finds the drop position in a column at a height of the window, by column. */
   readonly dropIndexes = new Map<string, (clientY: number) => number>()
   readonly composing = new Store<ComposerPosition | undefined>(undefined)
+  /** The card over which files are dragged. */
+  readonly filesOver = new Store<string | undefined>(undefined)
+  /** On a phone, the column that is shown. */
+  readonly columnInSight = new Store<string | undefined>(undefined)
   readonly renaming = new Store<string | undefined>(undefined)
   /** Cards with unconfirmed changes. */
   readonly pending = new Store<ReadonlySet<string>>(new Set())
@@ -75,57 +82,49 @@ export class BoardTools {
   readonly isOffline = new Store(false)
   /** Navigates within the client. */
   readonly navigate: (path: string) => void
-  private state: BoardState
+  private board: ShownBoard
   /** Whether the server keeps no trash, so that a deletion cannot be undone. */
   private isDeletionFinal = false
   /** Hides the toast that offers a redo. */
   private hideRedo: () => void = () => {}
   /** Hides the toast that offers an undo. */
   private hideUndo: () => void = () => {}
-  private shown: (column: Column) => readonly Card[] = ({ cards }) => cards
-  private coloredMembers: FullBoard['members'] | undefined
-  private memberColors: PersonColors = new Map()
 
-  constructor(board_id: string, me: User, state: BoardState, navigate: (path: string) => void) {
+  constructor(board_id: string, me: User, board: ShownBoard, navigate: (path: string) => void) {
     this.board_id = board_id
     this.me = me
-    this.state = state
+    this.board = board
     this.navigate = navigate
     void serverLimits().then((limits) => {
       this.isDeletionFinal = limits?.has_trash === false
     })
   }
 
-  /** Called on every render of the page. */
-  update(state: BoardState, shown: (column: Column) => readonly Card[]) {
-    this.state = state
-    this.shown = shown
+  /** Called when the page shows it. */
+  update(board: ShownBoard) {
+    this.board = board
   }
 
   get view(): FullBoard {
-    const { view } = this.state
-    if (!view) throw new Error('The board is not loaded yet')
-    return view
+    return this.board.view
+  }
+  private get state(): BoardState {
+    return this.board.state
   }
   readonly change: BoardState['change'] = (name, input, options) => {
     // A new change clears the redo stack.
     this.hideRedo()
     return this.state.change(name, input, options)
   }
-  /** The users who are connected to the board. Unknown while offline. A component uses `usePresence`. */
-  get presence(): BoardState['presence'] {
-    return this.isOffline.get() ? [] : this.state.presence
-  }
   get status(): BoardState['status'] {
-    return this.state.status
+    return this.board.status
   }
   /** Dismisses a failed change. */
   get dismiss(): BoardState['dismiss'] {
     return this.state.dismiss
   }
-  /** Whether the board is archived, so that nothing on it can be changed. A memoized component uses `useReadOnly`. */
   get isReadOnly(): boolean {
-    return this.state.view !== undefined && isArchived(this.state.view)
+    return this.board.isReadOnly
   }
   /** Whether something can be changed now. If not, it says why. */
   canChange(): boolean {
@@ -133,26 +132,16 @@ export class BoardTools {
     return !this.isReadOnly
   }
   get isOwner(): boolean {
-    return this.view.members.some(({ user_id, role }) => user_id === this.me.id && role === 'owner')
+    return this.board.isOwner
   }
   member(user_id: string): User | undefined {
-    return this.state.view?.members.find((member) => member.user_id === user_id)?.user
-  }
-  /** The colours of the members. The same map while the members are unchanged. */
-  get colors(): PersonColors {
-    const members = this.state.view?.members ?? []
-    if (members !== this.coloredMembers) this.memberColors = personColors(members.map(({ user_id }) => user_id))
-    this.coloredMembers = members
-    return this.memberColors
-  }
-  personColor(user_id: string): string {
-    return personColor(this.colors, user_id)
+    return this.board.member(user_id)
   }
   shownIn(column: Column): readonly Card[] {
-    return this.shown(column)
+    return this.board.shownIn(column)
   }
   find(card_id: string | undefined) {
-    return this.state.view && findCard(this.state.view, card_id)
+    return this.board.find(card_id)
   }
 
   focusCard(card_id: string | undefined) {
@@ -160,7 +149,7 @@ export class BoardTools {
   }
   /** Focuses the first visible card. */
   focusFirst() {
-    this.focusCard(this.view.columns.flatMap((column) => this.shown(column))[0]?.id)
+    this.focusCard(this.view.columns.flatMap((column) => this.shownIn(column))[0]?.id)
   }
   /** Focuses the column's add button, when the column has no card left. */
   focusColumn(column_id: string) {
@@ -177,7 +166,7 @@ export class BoardTools {
   /** Shows a card that the filter hides, until the filter changes. Returns whether it was hidden. */
   reveal(card_id: string): boolean {
     const found = this.find(card_id)
-    if (!found || this.shown(found.column).includes(found.card)) return false
+    if (!found || this.shownIn(found.column).includes(found.card)) return false
     this.revealed.update((ids) => new Set(ids).add(card_id))
     return true
   }
@@ -206,7 +195,7 @@ export class BoardTools {
     if (!found || !column) return
     const { title } = found.card
     const [from, to] = [found.column.title, column.title]
-    const at = positionAt(column, this.shown(column), card_id, placement)
+    const at = positionAt(column, this.shownIn(column), card_id, placement)
     this.change('moveCard', { card_id, ...placement })
     announce(found.column.id === column.id ? t.moved({ title, ...at }) : t.movedToColumn({ title, from, to, ...at }))
     this.focusCard(card_id)
@@ -220,7 +209,7 @@ export class BoardTools {
 
   step(card_id: string, direction: Direction) {
     if (!this.canChange()) return
-    const placement = stepPlacement(this.view, this.shown, card_id, direction)
+    const placement = stepPlacement(this.view, this.board.shownIn, card_id, direction)
     if (placement) this.move(card_id, placement)
     else announce(t.cantMoveFurther)
   }
@@ -235,7 +224,7 @@ export class BoardTools {
     const found = this.find(card_id)
     if (!found) return
     const { card, column } = found
-    const shown = this.shown(column)
+    const shown = this.shownIn(column)
     const at = shown.findIndex(({ id }) => id === card_id)
     const next = shown[at + 1] ?? shown[at - 1]
     // In the same render as the change, because the dialog of a removed card offers to restore it.
@@ -315,7 +304,7 @@ export class BoardTools {
     const column_id = this.find(card_id)?.column.id ?? ''
     if (openLayers().length === 0) this.focusCard(card_id)
     scrollToColumn(column_id)
-    this.mark(card_id, { color: 'var(--accent)', text })
+    this.mark(card_id, { color: personColor(this.me.id), text })
   }
 
   toggleMe(card_id: string) {
@@ -348,25 +337,14 @@ export class BoardTools {
     if (this.canChange()) this.composing.set({ column_id, after_id })
   }
 
-  /** Opens the composer after the focused card, or at the end of the column in view. Without columns, asks for one. */
+  /** Opens the composer at `newCardPlace`. Without columns, asks for one. */
   composeAnywhere() {
     if (!this.canChange()) return
-    const { card_id, isHeld } = this.focus.get()
-    const found = isHeld ? this.find(card_id) : undefined
-    const column = found?.column ?? this.columnInView()
-    if (column) return this.compose(column.id, found?.card.id ?? column.cards.at(-1)?.id ?? null)
+    const place = newCardPlace(this.view, this.focus.get(), this.columnInSight.get())
+    if (place) return this.compose(place.column.id, place.after_id)
     showToast(t.addColumnFirst)
     document.querySelector<HTMLElement>('[data-new-column]')?.click()
     document.querySelector<HTMLElement>('.column-new input')?.focus()
-  }
-
-  /** The first column that is completely visible. On a phone there is only one. */
-  private columnInView(): Column | undefined {
-    const isVisible = ({ id }: Column) => {
-      const rect = document.querySelector(`[data-column-id="${id}"]`)?.getBoundingClientRect()
-      return rect !== undefined && rect.left >= 0 && rect.right <= innerWidth
-    }
-    return this.view.columns.find(isVisible) ?? this.view.columns[0]
   }
 }
 
@@ -386,15 +364,6 @@ export function useTools(): BoardTools {
   if (!tools) throw new Error('useTools must be used on a board page')
   return tools
 }
-
-/** The users who are connected to the board. Renders again when the page shows that it is offline. */
-export function usePresence(): BoardState['presence'] {
-  const tools = useTools()
-  useStore(tools.isOffline)
-  return tools.presence
-}
-
-const isArchived = ({ archived_at }: FullBoard): boolean => archived_at != null
 
 const ReadOnly = createContext(false)
 export const ReadOnlyProvider = ReadOnly.Provider

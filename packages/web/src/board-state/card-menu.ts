@@ -5,17 +5,16 @@ import type { BoardTools } from './board-tools.ts'
 import { t } from './messages.ts'
 
 /** The menu of a card. On an archived board it has only what changes nothing. */
-export const cardMenu = (tools: BoardTools, card: Card): (MenuItem | undefined)[] => {
+export const cardMenu = (tools: BoardTools, card: Card, isReadOnly: boolean): (MenuItem | undefined)[] => {
   const number = numberOf(card)
-  const changes = !tools.isReadOnly
   return [
     { label: t.open, icon: 'eye', keys: 'Enter', onSelect: () => tools.openCard(card.id) },
-    ...(changes ? editItems(tools, card) : []),
+    ...(!isReadOnly ? editItems(tools, card) : []),
     { label: t.copyLink, icon: 'link', keys: 'Ctrl C', onSelect: () => void tools.copyLink(card.id) },
     ...(number
       ? [{ label: t.copyNumber({ number }), icon: 'numbers' as const, onSelect: () => void tools.copyNumber(number) }]
       : []),
-    ...(changes ? [undefined, ...removeItems(tools, card)] : []),
+    ...(!isReadOnly ? [undefined, ...removeItems(tools, card)] : []),
   ]
 }
 

@@ -133,28 +133,29 @@ async function runPlan(plan: BoardPlan): Promise<string> {
   return plan.board.id
 }
 
-/** Labels, columns and the cards of a column are created one by one, because their order is that of their creation. */
+/** Labels, columns and cards are created one by one, because their order and the numbers of the cards are those of their creation. */
 async function createContent({ board, labels, columns }: BoardPlan) {
   const board_id = board.id
   await Promise.all([
     inOrder(labels, (label) => createOnce('createLabel', { board_id, ...label })),
     inOrder(columns, ({ column }) => createOnce('createColumn', { board_id, ...column })),
   ])
+  await inOrder(columns, ({ column, cards }) =>
+    inOrder(cards, ({ card }) => createOnce('createCard', { board_id, column_id: column.id, ...card })),
+  )
   await Promise.all(columns.map((planned) => fillColumn(board_id, planned)))
 }
 
 async function fillColumn(board_id: string, { column, cards, rule }: PlannedColumn) {
-  await inOrder(cards, (planned) => createCard({ board_id, column_id: column.id }, planned))
+  await inOrder(cards, fillCard)
   if (!rule.name) return
   const trigger = { trigger_type: 'CARD_MOVED', trigger_column_id: column.id } as const
   const action = { action_type: 'ASSIGN_MEMBER', action_user_id: me().id } as const
   await createOnce('createRule', { board_id, ...rule, ...trigger, ...action })
 }
 
-async function createCard(place: { board_id: string; column_id: string }, planned: PlannedCard) {
-  const { card, label_ids, isMine, checklist } = planned
+async function fillCard({ card, label_ids, isMine, checklist }: PlannedCard) {
   const card_id = card.id
-  await createOnce('createCard', { ...place, ...card })
   await Promise.all(label_ids.map((label_id) => client.addCardLabel({ card_id, label_id })))
   if (isMine) await client.assignCard({ card_id, user_ids: [me().id] })
   if (checklist) await createChecklist(card_id, checklist)

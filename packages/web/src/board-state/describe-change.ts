@@ -13,6 +13,12 @@ const failedRename: Partial<Record<ChangeName, FailureMessage>> = {
 }
 const hasName = (input: Change['input']): boolean => 'title' in input || 'name' in input
 
+/** The texts that the user typed. */
+export function textsOf({ input }: Change): string[] {
+  const { title, name, content, description } = input as Record<string, unknown>
+  return [title, name, content, description].filter((text) => typeof text === 'string')
+}
+
 /** Describes a change that failed: "Couldn’t move a card.", and why. */
 export function describeFailure({ name, input }: Change, reason: string): string {
   const message = (hasName(input) ? failedRename[name] : undefined) ?? failed[name]

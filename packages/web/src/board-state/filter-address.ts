@@ -14,7 +14,15 @@ let timer: ReturnType<typeof setTimeout> | undefined
 export function setFilter(text: string) {
   filter.set(text)
   clearTimeout(timer)
-  timer = setTimeout(() => navigate(location.pathname + filterQuery(), { replace: true }), DEBOUNCE_MS)
+  timer = setTimeout(writeFilter, DEBOUNCE_MS)
+}
+
+/** Updates the URL now, if it is not up to date. */
+export function writeFilter() {
+  if (timer === undefined) return
+  clearTimeout(timer)
+  timer = undefined
+  navigate(location.pathname + filterQuery(), { replace: true })
 }
 
 export const toggleFilter = (part: string) => setFilter(togglePart(filter.get(), part))
@@ -33,6 +41,7 @@ export function useFilter(): string {
     return () => {
       removeEventListener('popstate', read)
       clearTimeout(timer)
+      timer = undefined
     }
   }, [])
   return useStore(filter)

@@ -1,5 +1,5 @@
 import type { Card, FullBoard } from '@lockstep/client'
-import { type Day, daysBetween } from '../ui/days.ts'
+import { type Day, daysBetween } from '@lockstep/client/days'
 import { dueStatus, WEEK_AHEAD } from '../ui/due.ts'
 
 /** The values of `due:`. */
@@ -65,7 +65,6 @@ export function isShown(card: Card, filter: Filter, context: FilterContext): boo
 }
 
 function isDue({ due_on }: Card, wanted: DueFilter, { isDone, today }: FilterContext): boolean {
-  // A card that an older version of the client has stored may lack the field.
   if (!due_on) return wanted === 'none'
   if (wanted === 'overdue') return dueStatus(due_on, isDone, today) === 'overdue'
   const days = daysBetween(today, due_on)

@@ -26,6 +26,8 @@ export const t = defineMessages('board-state', {
   unassignedYou: params('Unassigned you from “{title}”'),
   setDueDate: params('“{title}” is due {day}'),
   removedDueDate: params('Removed the due date of “{title}”'),
+  sessionsEnded: 'It was typed before your sessions were ended, so it was not sent.',
+
   linkCopied: 'Link copied',
   numberCopied: params('{number} copied'),
   addColumnFirst: 'Add a column first. Cards go into columns.',

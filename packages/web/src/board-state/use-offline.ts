@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { useTools } from './board-tools.ts'
+import { useShownBoard } from './shown-board.ts'
 
 function subscribe(listener: () => void) {
   for (const type of ['online', 'offline']) addEventListener(type, listener)
@@ -11,5 +11,5 @@ function subscribe(listener: () => void) {
 /** Whether the server cannot be reached. A device that goes offline tells it before the connection does. */
 export function useOffline(): boolean {
   const isDeviceOnline = useSyncExternalStore(subscribe, () => navigator.onLine)
-  return useTools().status.phase === 'offline' || !isDeviceOnline
+  return useShownBoard().status.phase === 'offline' || !isDeviceOnline
 }

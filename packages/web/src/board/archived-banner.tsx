@@ -2,6 +2,7 @@ import { useBoardEvents } from '@lockstep/client/react'
 import { useEffect, useRef } from 'react'
 import { boardApi } from '../board-state/board-api.ts'
 import { useReadOnly, useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { announce } from '../ui/announcer.tsx'
 import { focusAfterRender } from '../ui/focus.ts'
 import { t } from './messages.ts'
@@ -9,6 +10,7 @@ import { t } from './messages.ts'
 /** Banner above an archived board. Owners can restore it. */
 export function ArchivedBanner() {
   const tools = useTools()
+  const { isOwner } = useShownBoard()
   const isReadOnly = useReadOnly()
   const was = useRef(isReadOnly)
   useBoardEvents(boardApi, tools.board_id, (event) => {
@@ -28,9 +30,9 @@ export function ArchivedBanner() {
   return (
     <section className="banner" aria-label={t.archivedNotice}>
       <p>
-        <b>{t.archivedNotice}</b> {tools.isOwner ? t.archivedForOwners : t.archivedForMembers}
+        <b>{t.archivedNotice}</b> {isOwner ? t.archivedForOwners : t.archivedForMembers}
       </p>
-      {tools.isOwner && (
+      {isOwner && (
         <button
           type="button"
           className="button"

@@ -6,6 +6,7 @@ import { Link } from 'wouter'
 import { Bell } from '../bell/bell.tsx'
 import { useReadOnly, useTools } from '../board-state/board-tools.ts'
 import { openPalette } from '../board-state/overlay.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { AccountMenu } from '../settings/account-menu.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { lazyComponent } from '../ui/lazy-component.tsx'
@@ -18,6 +19,7 @@ import { FacePile } from './face-pile.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { t } from './messages.ts'
 import { NameField } from './name-field.tsx'
+import { useNewCardColumn } from './use-new-card-column.ts'
 
 const DeleteBoardDialog = lazyComponent(async () => (await import('./delete-board-dialog.tsx')).DeleteBoardDialog)
 const BoardDescription = lazyComponent(async () => (await import('./board-description.tsx')).BoardDescription)
@@ -37,8 +39,10 @@ export function BoardHead({ view, state, connection, text }: BoardHeadProps) {
   const [open, setOpen] = useState<'delete' | 'description'>()
   const go = (panel: string) => tools.navigate(`/b/${view.id}/${panel}`)
   const close = () => setOpen(undefined)
-  const { isOwner } = tools
+  const { isOwner } = useShownBoard()
   const isReadOnly = useReadOnly()
+  const newCardColumn = useNewCardColumn(tools, view)
+  const newCardLabel = newCardColumn ? t.newCardIn({ column: newCardColumn.title }) : t.newCard
   const ownerEdits: MenuEntry[] = [
     { label: t.renameBoard, icon: 'edit', onSelect: () => setRenaming(true) },
     { label: t.editDescription, icon: 'text', onSelect: () => setOpen('description') },
@@ -95,6 +99,10 @@ export function BoardHead({ view, state, connection, text }: BoardHeadProps) {
           type="button"
           className="button is-primary board-new"
           aria-keyshortcuts="n"
+          aria-label={newCardLabel}
+          title={newCardLabel}
+          // The focused card keeps the focus, so that its column remains the one of the label.
+          onMouseDown={(event) => event.preventDefault()}
           onClick={() => tools.composeAnywhere()}
         >
           <Icon name="plus" /> {t.newCard}

@@ -1,18 +1,18 @@
 import type { Card, Column, FullBoard } from '@lockstep/client'
-import { localQueue } from '@lockstep/client/live'
 import { type BoardState, useBoard } from '@lockstep/client/react'
-import { useDeferredValue, useEffect, useLayoutEffect, useMemo, useState } from 'react'
+import { useDeferredValue, useEffect, useInsertionEffect, useLayoutEffect, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useReadCard } from '../bell/unread.ts'
 import { boardApi } from '../board-state/board-api.ts'
 import { BoardTools, BoardToolsProvider, ReadOnlyProvider, useReadOnly, useTools } from '../board-state/board-tools.ts'
+import { changeQueue, useWithheldChanges } from '../board-state/change-queue.ts'
 import { isShown, parseFilter } from '../board-state/filter.ts'
 import { filterQuery, useFilter } from '../board-state/filter-address.ts'
 import { currentBoard } from '../board-state/overlay.ts'
+import { ShownBoard, ShownBoardProvider, useShownBoard } from '../board-state/shown-board.ts'
 import { readCachedBoard } from '../offline-cache.ts'
-import { me, session } from '../session.ts'
+import { loginOfChange, me, session } from '../session.ts'
 import { lazyComponent, whenIdle } from '../ui/lazy-component.tsx'
-import { PersonColorsProvider } from '../ui/people.tsx'
 import { useStore, useStorePart } from '../ui/store.ts'
 import { setTitle } from '../ui/title.ts'
 import { today, useCurrentDay } from '../ui/today.ts'
@@ -44,8 +44,6 @@ const panels = {
 const CardPickers = lazyComponent(async () => (await import('./card-pickers.tsx')).CardPickers)
 const PausedWebhooks = lazyComponent(async () => (await import('../webhooks/paused-webhooks.tsx')).PausedWebhooks)
 const PersonPopover = lazyComponent(async () => (await import('./person-popover.tsx')).PersonPopover)
-// Prefetch the card dialog, the one that is opened most.
-whenIdle(() => void panels.c.fetch())
 
 interface BoardPageProps {
   board_id: string
@@ -53,26 +51,34 @@ interface BoardPageProps {
   item: string | undefined
 }
 
-const storage = localQueue(localStorage)
-
 export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   const user = me()
   const options = useMemo(
-    () => ({ storage, userId: user.id, loadStored: () => readCachedBoard(board_id) }),
+    () => ({
+      storage: changeQueue,
+      userId: user.id,
+      login: loginOfChange,
+      loadStored: () => readCachedBoard(board_id),
+    }),
     [user.id, board_id],
   )
-  const state = useBoard(boardApi, board_id, options)
+  const state = useWithheldChanges(useBoard(boardApi, board_id, options), user.id, board_id)
   const [, navigate] = useLocation()
   const text = useFilter()
   // Render the typed text first, then the filtered cards.
   const applied = useDeferredValue(text)
   // A double click must not add two entries to the history: Back would close the panel only the second time.
   const go = (path: string) => navigate(path + filterQuery(), { replace: location.pathname === `/app${path}` })
-  const [tools] = useState(() => new BoardTools(board_id, user, state, go))
+  const [tools] = useState(() => {
+    const board = new ShownBoard(state, ({ cards }) => cards, user.id)
+    return new BoardTools(board_id, user, board, go)
+  })
   const revealed = useStore(tools.revealed)
   useCurrentDay()
   const shownIn = useShown(applied, user.id, revealed)
-  tools.update(state, shownIn)
+  const board = useMemo(() => new ShownBoard(state, shownIn, user.id), [state, shownIn, user.id])
+  // Runs before the other effects of all components, which use it.
+  useInsertionEffect(() => tools.update(board), [tools, board])
   useMoveAnimations(tools, state.view)
   useRemoteMarks(tools)
   usePendingCards(tools, state)
@@ -91,6 +97,11 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
 
   const isClosed = state.status.phase === 'closed' && state.status.reason !== 'unauthorized'
   const isOpen = view !== undefined && !isClosed
+  const isLive = state.status.phase === 'live'
+  // The initial load is over then. The card dialog is opened most.
+  useEffect(() => {
+    if (isLive) whenIdle(() => void panels.c.fetch(), 0)
+  }, [isLive])
   useEffect(() => {
     if (!isOpen) return
     currentBoard.set(tools)
@@ -102,8 +113,8 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   const Panel = panels[panel as keyof typeof panels]
   return (
     <BoardToolsProvider value={tools}>
-      <PersonColorsProvider value={tools.colors}>
-        <ReadOnlyProvider value={tools.isReadOnly}>
+      <ShownBoardProvider value={board}>
+        <ReadOnlyProvider value={board.isReadOnly}>
           <OpenBoard
             view={view}
             state={state}
@@ -115,7 +126,7 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
           {/* A dialog with a list stays while a row of it is shown. */}
           {Panel && <Panel key={panel === 'c' ? item : panel} view={view} item={item} />}
         </ReadOnlyProvider>
-      </PersonColorsProvider>
+      </ShownBoardProvider>
     </BoardToolsProvider>
   )
 }
@@ -146,7 +157,7 @@ interface OpenBoardProps {
 function OpenBoard({ view, state, text, isFiltered, shownIn }: OpenBoardProps) {
   const connection = useConnection(state)
   const tools = useTools()
-  const { isOwner } = tools
+  const { isOwner } = useShownBoard()
   const isOffline = connection.kind === 'offline'
   // Before the browser paints the banner.
   useLayoutEffect(() => tools.isOffline.set(isOffline), [tools, isOffline])

@@ -36,6 +36,7 @@ export const CardFace = memo(function CardFace({ card, isDone, isTabStop }: Card
   const focusCount = useStorePart(tools.focus, ({ card_id, count }) => (card_id === card.id ? count : -1))
   const isRenaming = useStorePart(tools.renaming, (card_id) => card_id === card.id)
   const isPending = useStorePart(tools.pending, (ids) => ids.has(card.id))
+  const isUnderFiles = useStorePart(tools.filesOver, (card_id) => card_id === card.id)
   const mark = useMark(tools.marks, card.id)
 
   // Also after the card was mounted again in another column, so that the focus is not lost.
@@ -61,7 +62,7 @@ export const CardFace = memo(function CardFace({ card, isDone, isTabStop }: Card
     // biome-ignore lint/a11y/noStaticElementInteractions: the context menu is also a button
     <div
       ref={face}
-      className={`card${isPending ? ' is-pending' : ''}${mark ? ' is-marked' : ''}`}
+      className={`card${isPending ? ' is-pending' : ''}${mark ? ' is-marked' : ''}${isUnderFiles ? ' is-under-files' : ''}`}
       style={mark && tinted(mark.color)}
       data-card-id={card.id}
       onContextMenu={(event) => {
@@ -141,7 +142,7 @@ export const CardFace = memo(function CardFace({ card, isDone, isTabStop }: Card
         label={t.actionsFor({ title: card.title })}
         className="icon-button card-more"
         tabIndex={isTabStop ? 0 : -1}
-        items={cardMenu(tools, card)}
+        items={cardMenu(tools, card, isReadOnly)}
       >
         <Icon name="more" />
       </Menu>

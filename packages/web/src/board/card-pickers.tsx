@@ -1,5 +1,6 @@
 import { useTools } from '../board-state/board-tools.ts'
 import { openCardId } from '../board-state/open-card.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { CardPicker } from '../card/card-picker.tsx'
 import { t } from '../card/messages.ts'
 import { MoveForm } from '../card/move-form.tsx'
@@ -10,8 +11,9 @@ import { useStore } from '../ui/store.ts'
 /** The picker that is open for a card on the board. An open card shows its pickers itself. */
 export function CardPickers() {
   const tools = useTools()
+  const board = useShownBoard()
   const picker = useStore(tools.picker)
-  const card = tools.find(picker?.card_id)?.card
+  const card = board.find(picker?.card_id)?.card
   if (!picker || !card || openCardId() === card.id) return null
   const close = () => {
     tools.picker.set(undefined)

@@ -1,6 +1,7 @@
 import type { BoardState } from '@lockstep/client/react'
 import { Link } from 'wouter'
 import { Bell } from '../bell/bell.tsx'
+import { textsOf } from '../board-state/describe-change.ts'
 import { AccountMenu } from '../settings/account-menu.tsx'
 import { copyText } from '../ui/clipboard.ts'
 import { StatePage } from '../ui/page.tsx'
@@ -13,10 +14,7 @@ const messages = {
 
 /** Text that the user wrote and the server does not have. */
 function unsentText({ pending, failedChanges }: BoardState): string {
-  const written = pending.flatMap(({ change: { input } }) => {
-    const { title, name, content, description } = input as Record<string, unknown>
-    return [title, name, content, description].filter((text) => typeof text === 'string')
-  })
+  const written = pending.flatMap(({ change }) => textsOf(change))
   return [...failedChanges.map(({ text }) => text), ...written].filter(Boolean).join('\n\n')
 }
 

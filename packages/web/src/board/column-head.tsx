@@ -23,8 +23,16 @@ const columnColors = [
   [t.rose, '#d6407f'],
 ] as const
 
+interface ColumnHeadProps {
+  column: Column
+  /** The number of visible cards under a filter. */
+  shown: number | undefined
+  /** The ids of all columns. */
+  columnOrder: string
+}
+
 /** Name, number of cards and menu of a column. It is also the column's drag handle. */
-export function ColumnHead({ column, shown }: { column: Column; shown: number | undefined }) {
+export function ColumnHead({ column, shown, columnOrder }: ColumnHeadProps) {
   const tools = useTools()
   const isReadOnly = useReadOnly()
   const head = useRef<HTMLDivElement>(null)
@@ -74,7 +82,10 @@ export function ColumnHead({ column, shown }: { column: Column; shown: number | 
       )}
       <span className="spacer" />
       {!isReadOnly && (
-        <Menu label={t.actionsFor({ title: column.title })} items={columnMenu(tools, column, () => setRenaming(true))}>
+        <Menu
+          label={t.actionsFor({ title: column.title })}
+          items={columnMenu(tools, column, columnOrder.split(','), () => setRenaming(true))}
+        >
           <Icon name="more" />
         </Menu>
       )}
@@ -82,9 +93,8 @@ export function ColumnHead({ column, shown }: { column: Column; shown: number | 
   )
 }
 
-function columnMenu(tools: BoardTools, column: Column, rename: () => void): MenuEntry[] {
-  const { columns } = tools.view
-  const at = columns.findIndex(({ id }) => id === column.id)
+function columnMenu(tools: BoardTools, column: Column, columnIds: readonly string[], rename: () => void): MenuEntry[] {
+  const at = columnIds.indexOf(column.id)
   const move = (to: number) => tools.moveColumn(column, to)
   return [
     { label: t.addCardAtTop, icon: 'plus', onSelect: () => tools.compose(column.id, null) },
@@ -95,7 +105,7 @@ function columnMenu(tools: BoardTools, column: Column, rename: () => void): Menu
       onSelect: () => tools.change('updateColumn', { column_id: column.id, is_done_column: !column.is_done_column }),
     },
     { label: t.moveLeft, icon: 'left', isDisabled: at <= 0, onSelect: () => move(at - 1) },
-    { label: t.moveRight, icon: 'right', isDisabled: at === columns.length - 1, onSelect: () => move(at + 1) },
+    { label: t.moveRight, icon: 'right', isDisabled: at === columnIds.length - 1, onSelect: () => move(at + 1) },
     undefined,
     t.colour,
     {

@@ -51,7 +51,8 @@ const TRANSITION_MS = 200
 const MIN_INTERVAL_MS = 1_000
 
 /**
- * Animates cards to their new positions when the order changes, except right after a drop. When the order keeps changing, cards
+ * Animates cards to their new positions when the order changes, except right after a drop, and except in `shiftedRows`, where the
+ * cards in view stay where they are. When the order keeps changing, cards
  * are placed at once: every animated card is a compositor layer, which is painted when the animation starts and again when it
  * ends, and the next change would cut the animation short. The placeholder of a drag always makes room with an animation.
  */
@@ -59,6 +60,7 @@ export function useReorderTransition(
   list: RefObject<HTMLElement | null>,
   rows: readonly ColumnRow[],
   draggedId: string | undefined,
+  shiftedRows: RefObject<readonly ColumnRow[] | undefined>,
 ) {
   const last = useRef({ rows, draggedId, reorderedAt: Number.NEGATIVE_INFINITY })
   useLayoutEffect(() => {
@@ -67,7 +69,7 @@ export function useReorderTransition(
     const now = performance.now()
     last.current = { rows, draggedId, reorderedAt: isSame ? before.reorderedAt : now }
     const element = list.current
-    if (!element || isSame || before.draggedId !== draggedId) return
+    if (!element || isSame || before.draggedId !== draggedId || shiftedRows.current === rows) return
     if (draggedId === undefined && now - before.reorderedAt < MIN_INTERVAL_MS) return
     element.classList.add('is-settling')
     const settled = () => element.classList.remove('is-settling')
@@ -76,5 +78,5 @@ export function useReorderTransition(
       clearTimeout(timer)
       settled()
     }
-  }, [list, rows, draggedId])
+  }, [list, rows, draggedId, shiftedRows])
 }

@@ -1,6 +1,6 @@
 import type { Card, Column } from '@lockstep/client'
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
-import { memo, useCallback, useEffect, useMemo, useRef } from 'react'
+import { memo, useCallback, useEffect, useInsertionEffect, useLayoutEffect, useMemo, useRef } from 'react'
 import { useReadOnly, useTools } from '../board-state/board-tools.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useStorePart } from '../ui/store.ts'
@@ -10,6 +10,7 @@ import { useColumnDrop, useReorderTransition } from './column-motion.ts'
 import { type ColumnRow, rowsOf } from './column-rows.ts'
 import { Composer } from './composer.tsx'
 import { t } from './messages.ts'
+import { type PlacedRow, ScrollSnapshot, useReadingPosition } from './reading-position.tsx'
 
 /** Columns up to this length are not virtualized, so that the browser's search finds all cards. */
 const VIRTUALIZE_ABOVE = 60
@@ -32,10 +33,12 @@ interface ColumnViewProps {
   /** The visible cards. */
   cards: readonly Card[]
   isFiltered: boolean
+  /** The ids of all columns. */
+  columnOrder: string
 }
 
 /** A column with its head, cards and add button. Long columns are virtualized. */
-export const ColumnView = memo(function ColumnView({ column, cards, isFiltered }: ColumnViewProps) {
+export const ColumnView = memo(function ColumnView({ column, cards, isFiltered, columnOrder }: ColumnViewProps) {
   const tools = useTools()
   const isReadOnly = useReadOnly()
   const scroller = useRef<HTMLDivElement>(null)
@@ -85,8 +88,14 @@ export const ColumnView = memo(function ColumnView({ column, cards, isFiltered }
     scrollPaddingEnd: 16,
     rangeExtractor,
   })
+  // `useReadingPosition` does this, for every row that changes its height.
+  useLayoutEffect(() => {
+    virtualizer.shouldAdjustScrollPositionOnItemSizeChange = () => false
+  }, [virtualizer])
   const latestRows = useRef(rows)
-  latestRows.current = rows
+  useInsertionEffect(() => {
+    latestRows.current = rows
+  }, [rows])
 
   const count = useStorePart(tools.focus, (focus) => (focus.card_id === focusedId ? focus.count : 0))
   useEffect(() => {
@@ -97,13 +106,23 @@ export const ColumnView = memo(function ColumnView({ column, cards, isFiltered }
   useColumnDrop({ tools, column_id: column.id, section, scroller, virtualizer, rows: latestRows })
 
   const list = useRef<HTMLOListElement>(null)
-  useReorderTransition(list, rows, draggedId)
-  const rendered: { row: ColumnRow; index: number; start: number }[] = virtualizer
+  const placed: PlacedRow[] = virtualizer
     .getVirtualItems()
-    .flatMap(({ index, start }) => rows.slice(index, index + 1).map((row) => ({ row, index, start })))
+    .flatMap(({ index, start, end }) => rows.slice(index, index + 1).map((row) => ({ row, index, start, end })))
   // Keep the dragged element mounted under its own key, even if others move or delete the card: browsers send no dragend event
   // for a removed element.
-  if (dragged) rendered.push({ row: { kind: 'card', key: dragged.id, card: dragged }, index: -1, start: 0 })
+  const rendered = dragged
+    ? [...placed, { row: { kind: 'card', key: dragged.id, card: dragged } as const, index: -1, start: 0 }]
+    : placed
+
+  const top = useRef(0)
+  const shiftedRows = useRef<readonly ColumnRow[]>(undefined)
+  const startAt = (index: number) => virtualizer.measurementsCache[index]?.start
+  const drag = `${draggedId} ${overIndex}`
+  useReadingPosition({ scroller, top, rows, placed, startAt, drag, columnOrder }, () => {
+    shiftedRows.current = rows
+  })
+  useReorderTransition(list, rows, draggedId, shiftedRows)
 
   return (
     <section
@@ -113,7 +132,8 @@ export const ColumnView = memo(function ColumnView({ column, cards, isFiltered }
       data-column-id={column.id}
     >
       <div className="column-surface">
-        <ColumnHead column={column} shown={isFiltered ? cards.length : undefined} />
+        <ColumnHead column={column} shown={isFiltered ? cards.length : undefined} columnOrder={columnOrder} />
+        <ScrollSnapshot scroller={scroller} top={top} />
         <div ref={scroller} className="column-cards">
           <ol ref={list} style={{ blockSize: virtualizer.getTotalSize() }}>
             {rendered.map(({ row, index, start }) => (
@@ -133,13 +153,13 @@ export const ColumnView = memo(function ColumnView({ column, cards, isFiltered }
                   <CardFace card={row.card} isDone={column.is_done_column} isTabStop={row.card.id === tabStopId} />
                 )}
                 {row.kind === 'placeholder' && <Placeholder />}
-                {row.kind === 'composer' && composing && <Composer position={composing} />}
+                {row.kind === 'composer' && composing && <Composer position={composing} columnTitle={column.title} />}
               </li>
             ))}
           </ol>
           {rows.length === 0 && <p className="column-empty">{emptyText(column, isFiltered)}</p>}
         </div>
-        {!isReadOnly && (
+        {!isReadOnly && rows.at(-1)?.kind !== 'composer' && (
           <button
             type="button"
             className="column-add"

@@ -7,6 +7,7 @@ import { useCardFocusFallback, useColumnFocusFallback } from './focus-fallback.t
 import { t } from './messages.ts'
 import { NewColumn } from './new-column.tsx'
 import { useTouchDrag } from './touch-drag.ts'
+import { useColumnInSight } from './use-column-in-sight.ts'
 import { useDrags } from './use-drags.ts'
 
 interface ColumnsProps {
@@ -21,8 +22,10 @@ export function Columns({ view, shownIn, isFiltered }: ColumnsProps) {
   const tools = useTools()
   const isReadOnly = useReadOnly()
   const strip = useRef<HTMLElement>(null)
+  const columnOrder = view.columns.map(({ id }) => id).join()
   useDrags(tools, strip)
   useTouchDrag(tools, strip)
+  useColumnInSight(tools, strip, columnOrder)
   useCardFocusFallback(tools, view, shownIn)
   const trackFocus = useColumnFocusFallback(view)
   return (
@@ -38,7 +41,13 @@ export function Columns({ view, shownIn, isFiltered }: ColumnsProps) {
         {isReadOnly ? t.archivedBoardHint : t.boardHint}
       </p>
       {view.columns.map((column) => (
-        <ColumnView key={column.id} column={column} cards={shownIn(column)} isFiltered={isFiltered} />
+        <ColumnView
+          key={column.id}
+          column={column}
+          cards={shownIn(column)}
+          isFiltered={isFiltered}
+          columnOrder={columnOrder}
+        />
       ))}
       {!isReadOnly && <NewColumn hasColumns={view.columns.length > 0} />}
       {isReadOnly && view.columns.length === 0 && <p className="board-empty">{t.noColumns}</p>}

@@ -4,6 +4,7 @@ import { type ComposerPosition, useTools } from '../board-state/board-tools.ts'
 import { setFilter } from '../board-state/filter-address.ts'
 import { announce } from '../ui/announcer.tsx'
 import { readStored, writeStored } from '../ui/browser-storage.ts'
+import { useSecondClickGuard } from '../ui/second-click.ts'
 import { showToast } from '../ui/toasts.ts'
 import { TooLong, tooLong } from '../ui/too-long.tsx'
 import { t } from './messages.ts'
@@ -17,18 +18,42 @@ const longest = (lines: readonly string[]) =>
   lines.reduce((one, other) => (other.length > one.length ? other : one), '')
 
 /** The field for new cards. Enter creates a card and keeps the field open; every pasted line becomes a card. */
-export function Composer({ position }: { position: ComposerPosition }) {
+export function Composer({ position, columnTitle }: { position: ComposerPosition; columnTitle: string }) {
   const { column_id, after_id } = position
   const tools = useTools()
   const draft = `draft/${tools.me.id}/${tools.board_id}/new-card/${column_id}`
   const [text, setText] = useState(() => readStored(draft) ?? '')
   const field = useRef<HTMLTextAreaElement>(null)
   const root = useRef<HTMLDivElement>(null)
+  const guard = useSecondClickGuard()
   // biome-ignore lint/correctness/useExhaustiveDependencies: every request to add a card is a new position, also a second click on the button
   useEffect(() => {
     field.current?.focus({ preventScroll: true })
     root.current?.scrollIntoView({ block: 'nearest' })
   }, [position])
+
+  // It grows with the text, and the list a moment later: on a slow machine not in the same frame.
+  useEffect(() => {
+    const element = root.current
+    const list = element?.closest('ol')
+    if (!element || !list) return
+    let frame = 0
+    let hasGrown = false
+    const observer = new ResizeObserver((entries) => {
+      hasGrown ||= entries.some(({ target }) => target === element)
+      // Others change the list too, while the user may have scrolled away.
+      if (!hasGrown) return
+      if (entries.some(({ target }) => target === list)) hasGrown = false
+      cancelAnimationFrame(frame)
+      frame = requestAnimationFrame(() => element.scrollIntoView({ block: 'nearest' }))
+    })
+    observer.observe(element)
+    observer.observe(list)
+    return () => {
+      observer.disconnect()
+      cancelAnimationFrame(frame)
+    }
+  }, [])
 
   const write = (next: string) => {
     setText(next)
@@ -72,12 +97,23 @@ export function Composer({ position }: { position: ComposerPosition }) {
     if (lines.length > 1 && create(lines)) event.preventDefault()
   }
   return (
-    <div ref={root} className="composer">
+    // biome-ignore lint/a11y/noStaticElementInteractions: a press beside its controls stays in the field
+    <div
+      ref={root}
+      className="composer"
+      {...guard}
+      onMouseDown={(event) => {
+        // Such as the second one of a double click on Add card, when the composer has moved down.
+        if ((event.target as Element).closest('textarea, button')) return
+        event.preventDefault()
+        field.current?.focus()
+      }}
+    >
       <textarea
         ref={field}
         dir="auto"
         aria-label={t.cardTitle}
-        placeholder={t.cardTitlePlaceholder}
+        placeholder={t.newCardIn({ column: columnTitle })}
         rows={2}
         value={text}
         onChange={(event) => write(event.target.value)}

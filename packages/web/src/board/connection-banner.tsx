@@ -53,6 +53,7 @@ const labels = {
   polling: t.polling,
   connecting: t.connecting,
   reconnecting: t.reconnecting,
+  saving: t.saving,
   offline: t.offline,
   back: t.live,
 }

@@ -14,8 +14,6 @@ export function DeleteBoardDialog({ view, onClose }: { view: FullBoard; onClose:
   const [failure, setFailure] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const isSure = text.trim() === view.title.trim()
-  const members = view.members.length
-  const count = view.columns.reduce((sum, column) => sum + column.cards.length, 0)
   const remove = async (event: FormEvent) => {
     event.preventDefault()
     if (!isSure || isBusy) return
@@ -33,7 +31,7 @@ export function DeleteBoardDialog({ view, onClose }: { view: FullBoard; onClose:
   return (
     <Dialog title={t.deleteBoardTitle({ title: view.title })} size="small" onClose={onClose}>
       <form className="dialog-body" onSubmit={(event) => void remove(event)}>
-        <p>{members > 1 ? t.deletesSharedBoard({ count, members }) : t.deletesOwnBoard({ count })}</p>
+        <p>{view.members.length > 1 ? t.deletesSharedBoard : t.deletesOwnBoard}</p>
         <label className="stack">
           {t.typeBoardName}
           <input

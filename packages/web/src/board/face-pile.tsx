@@ -1,6 +1,7 @@
 import type { FullBoard } from '@lockstep/client'
 import { Fragment } from 'react'
-import { usePresence, useTools } from '../board-state/board-tools.ts'
+import { useTools } from '../board-state/board-tools.ts'
+import { usePresence } from '../board-state/use-presence.ts'
 import { Avatar, initialsOf, nameOf } from '../ui/people.tsx'
 import { t } from './messages.ts'
 
@@ -32,10 +33,11 @@ export function FacePile({ view, onOpen }: FacePileProps) {
       aria-label={others.length > 0 ? t.membersOnline({ visible, names }) : t.membersAlone({ visible })}
       onClick={onOpen}
     >
-      {shown.map((person) => (
+      {shown.map((person, i) => (
         // The space separates the initials in the accessible text.
         <Fragment key={person.id}>
-          <span className={present.has(person.id) ? 'face is-online' : 'face'}>
+          {/* Above the next face, so that its dot is not covered. */}
+          <span className={present.has(person.id) ? 'face is-online' : 'face'} style={{ zIndex: shown.length - i }}>
             <Avatar person={person} {...(present.has(person.id) && { note: t.online })} />
           </span>{' '}
         </Fragment>

@@ -10,6 +10,7 @@ import {
   splitFilter,
 } from '../board-state/filter.ts'
 import { setFilter, toggleFilter } from '../board-state/filter-address.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Keys } from '../ui/keys.tsx'
 import { Menu } from '../ui/menu.tsx'
@@ -88,10 +89,10 @@ function filterMenu({ labels, members }: FullBoard, text: string): MenuEntry[] {
 
 /** The active parts of the filter, each with a button that removes it, and the number of cards that match. */
 export function ActiveFilter({ view, text }: FilterProps) {
-  const tools = useTools()
+  const { shownIn } = useShownBoard()
   const isFiltered = parseFilter(text) !== undefined
   const all = view.columns.reduce((sum, { cards }) => sum + cards.length, 0)
-  const shown = isFiltered ? view.columns.reduce((sum, column) => sum + tools.shownIn(column).length, 0) : all
+  const shown = isFiltered ? view.columns.reduce((sum, column) => sum + shownIn(column).length, 0) : all
   return (
     <div className={isFiltered ? 'filter-active' : 'visually-hidden'}>
       {isFiltered && (

@@ -2,11 +2,12 @@ import { defineMessages, params, plural } from '../ui/i18n.ts'
 
 export const t = defineMessages('board', {
   loading: 'Loading…',
-  unreachable: 'Can’t reach the server. Retrying…',
+  unreachable: 'Can’t load the board yet. Retrying…',
   allBoards: 'All boards',
   boardName: 'Board name',
   share: 'Share',
   newCard: 'New card',
+  newCardIn: params('New card in {column}'),
   boardMenu: 'Board menu',
   renameBoard: 'Rename board',
   editDescription: 'Edit description',
@@ -102,6 +103,7 @@ export const t = defineMessages('board', {
   polling: 'Updating every few seconds',
   connecting: 'Connecting…',
   reconnecting: 'Reconnecting…',
+  saving: 'Saving…',
   offline: 'Offline',
   offlineHeading: 'Offline.',
   backHeading: 'Back online.',
@@ -136,7 +138,6 @@ export const t = defineMessages('board', {
   doneColumn: 'Done',
 
   cardTitle: 'Card title',
-  cardTitlePlaceholder: 'Card title…',
   addCard: 'Add card',
   createdCard: params('Created “{title}”'),
   createdCards: plural({ one: 'Created {count} card', other: 'Created {count} cards' }),
@@ -159,15 +160,8 @@ export const t = defineMessages('board', {
   attachOnline: 'You’re offline. Attach files when you’re back online.',
 
   deleteBoardTitle: params('Delete “{title}”'),
-  deletesOwnBoard: plural({
-    one: 'This deletes the board, with its card and all files. This can’t be undone.',
-    other: 'This deletes the board, with its {count} cards and all files. This can’t be undone.',
-  }),
-  deletesSharedBoard: plural({
-    one: 'This deletes the board for all {members} members, with its card and all files. This can’t be undone.',
-    other:
-      'This deletes the board for all {members} members, with its {count} cards and all files. This can’t be undone.',
-  }),
+  deletesOwnBoard: 'This deletes the board with all cards and files. This can’t be undone.',
+  deletesSharedBoard: 'This deletes the board with all cards and files for everyone on it. This can’t be undone.',
   typeBoardName: 'Type the board name to confirm',
   deleteBoard: 'Delete board',
   deleting: 'Deleting…',

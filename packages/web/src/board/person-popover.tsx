@@ -1,6 +1,6 @@
 import type { FullBoard } from '@lockstep/client'
-import { usePresence } from '../board-state/board-tools.ts'
 import { toggleFilter } from '../board-state/filter-address.ts'
+import { usePresence } from '../board-state/use-presence.ts'
 import { Avatar, nameOf } from '../ui/people.tsx'
 import { Popover } from '../ui/popover.tsx'
 import { useStore } from '../ui/store.ts'

@@ -4,6 +4,7 @@ import { boardApi } from '../board-state/board-api.ts'
 import type { BoardTools } from '../board-state/board-tools.ts'
 import { announceOthers } from '../ui/announcer.tsx'
 import { nameOf } from '../ui/people.tsx'
+import { personColor, RULE_COLOR } from '../ui/person-color.ts'
 import { showToast } from '../ui/toasts.ts'
 import { t } from './messages.ts'
 
@@ -85,8 +86,8 @@ function isRebalancing(tools: BoardTools, { type, user_id, data }: BoardEvent): 
 const isMemberRemoval = ({ type, user_id }: BoardEvent) => user_id === null && type.endsWith('.unassigned')
 
 function actorOf(tools: BoardTools, user_id: string | null): { name: string; isMe: boolean; color: string } {
-  if (user_id === null) return { name: t.aRule, isMe: false, color: '#6a655a' }
-  const color = tools.personColor(user_id)
+  if (user_id === null) return { name: t.aRule, isMe: false, color: RULE_COLOR }
+  const color = personColor(user_id)
   if (user_id === tools.me.id) return { name: t.you, isMe: true, color }
   const user = tools.member(user_id)
   return { name: user ? (user.firstname ?? nameOf(user)) : t.someone, isMe: false, color }

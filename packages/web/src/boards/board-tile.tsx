@@ -1,11 +1,11 @@
 import { Link } from 'wouter'
+import type { ShownBoard } from '../board-state/offline-boards.ts'
 import { me } from '../session.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { Avatars, nameOf, PersonColorsProvider, personColors, tinted } from '../ui/people.tsx'
+import { Avatars, nameOf, tinted } from '../ui/people.tsx'
 import { boardColor } from './board-color.ts'
 import { t } from './messages.ts'
-import type { ShownBoard } from './offline-boards.ts'
 import { relativeTime } from './relative-time.ts'
 
 interface BoardTileProps {
@@ -14,36 +14,33 @@ interface BoardTileProps {
   readonly now: number
   /** The server cannot be reached, and the board is not saved in the browser. */
   readonly isUnavailable: boolean
+  /** While boards are being selected: whether this one is. */
+  readonly isSelected: boolean | undefined
   /** Archives the board, or restores it. */
   readonly onArchive: () => void
+  readonly onSelect: (isSelected: boolean) => void
 }
 
-/** A board in the list. */
-export function BoardTile({ board, now, isUnavailable, onArchive }: BoardTileProps) {
-  const { id, title, description, members, changed_at } = board
-  const owner = otherOwner(board)
+/** A board in the list: a link, or while boards are being selected, a check box. */
+export function BoardTile({ board, now, isUnavailable, isSelected, onArchive, onSelect }: BoardTileProps) {
+  const { id, title } = board
   const isArchived = board.archived_at != null
+  if (isSelected !== undefined)
+    return (
+      <label className={isSelected ? 'tile is-selected' : 'tile'} style={tinted(boardColor(id))}>
+        <input
+          type="checkbox"
+          aria-label={title}
+          checked={isSelected}
+          onChange={(event) => onSelect(event.target.checked)}
+        />
+        <TileContent board={board} now={now} isUnavailable={isUnavailable} />
+      </label>
+    )
   return (
     <>
       <Link href={`/b/${id}`} className={isUnavailable ? 'tile is-unavailable' : 'tile'} style={tinted(boardColor(id))}>
-        <strong dir="auto">{title}</strong>
-        {owner && (
-          <span className="tile-owner" dir="auto">
-            {t.ownedBy({ name: owner })}
-          </span>
-        )}
-        {description && (
-          <span className="tile-text" dir="auto">
-            {description}
-          </span>
-        )}
-        <span className="tile-facts">{isUnavailable ? t.notOffline : countsOf(board)}</span>
-        <span className="tile-foot">
-          <PersonColorsProvider value={personColors(members.map(({ user_id }) => user_id))}>
-            <Avatars people={members.map(({ user }) => user)} label={t.members} />
-          </PersonColorsProvider>
-          {changed_at && <time dateTime={changed_at}>{changedText(changed_at, now)}</time>}
-        </span>
+        <TileContent board={board} now={now} isUnavailable={isUnavailable} />
       </Link>
       {isOwner(board) && (
         <Menu
@@ -60,6 +57,31 @@ export function BoardTile({ board, now, isUnavailable, onArchive }: BoardTilePro
           <Icon name="more" />
         </Menu>
       )}
+    </>
+  )
+}
+
+function TileContent({ board, now, isUnavailable }: Pick<BoardTileProps, 'board' | 'now' | 'isUnavailable'>) {
+  const { title, description, members, changed_at } = board
+  const owner = otherOwner(board)
+  return (
+    <>
+      <strong dir="auto">{title}</strong>
+      {owner && (
+        <span className="tile-owner" dir="auto">
+          {t.ownedBy({ name: owner })}
+        </span>
+      )}
+      {description && (
+        <span className="tile-text" dir="auto">
+          {description}
+        </span>
+      )}
+      <span className="tile-facts">{isUnavailable ? t.notOffline : countsOf(board)}</span>
+      <span className="tile-foot">
+        <Avatars people={members.map(({ user }) => user)} label={t.members} />
+        {changed_at && <time dateTime={changed_at}>{changedText(changed_at, now)}</time>}
+      </span>
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { defineMessages, params } from '../ui/i18n.ts'
+import { defineMessages, params, plural } from '../ui/i18n.ts'
 
 export const t = defineMessages('boards', {
   boards: 'Boards',
@@ -25,6 +25,19 @@ export const t = defineMessages('boards', {
   notOffline: 'Not available offline',
   members: 'Members',
   archived: params('Archived ({count})'),
+  moreBoards: 'Show more boards',
+  select: 'Select',
+  selectAll: 'Select all',
+  selected: plural({ one: '{count} board selected', other: '{count} boards selected' }),
+  cancel: 'Cancel',
+  leave: 'Leave boards',
+  leaving: plural({ one: 'Leaving… {count} board to go', other: 'Leaving… {count} boards to go' }),
+  leaveTitle: plural({ one: 'Leave {count} board?', other: 'Leave {count} boards?' }),
+  leaveText: 'You lose access to them, and you are no longer assigned to their cards. An owner can invite you again.',
+  leftBoards: plural({ one: 'Left {count} board', other: 'Left {count} boards' }),
+  notLeft: plural({ one: 'You are still on {count} board:', other: 'You are still on {count} boards:' }),
+  notLeftBoard: params('“{title}”: {reason}'),
+  onlyOwner: 'You are its only owner. Make someone else an owner first, or delete the board.',
   actionsFor: params('Actions for {title}'),
   archiveBoard: 'Archive board',
   restoreBoard: 'Restore board',

@@ -23,6 +23,7 @@ import { useDroppedFiles } from '../card/use-dropped-files.ts'
 import { RemovedCardDialog } from '../removed/removed-card-dialog.tsx'
 import { announce } from '../ui/announcer.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { openLayers } from '../ui/layers.ts'
 import { lazyComponent } from '../ui/lazy-component.tsx'
 import '../card/card.css'
 
@@ -40,8 +41,10 @@ export function CardDialog({ view, item }: PanelProps) {
   if (found && found.card !== last?.card) setLast(found)
   useEffect(() => {
     return () => {
-      // After the dialog has closed: until then the board is inert.
-      setTimeout(() => tools.focusCard(tools.find(item) ? item : tools.focus.get().card_id))
+      // After the dialog has closed: until then the board is inert. Not if the next dialog has opened meanwhile.
+      setTimeout(() => {
+        if (openLayers().length === 0) tools.focusCard(tools.find(item) ? item : tools.focus.get().card_id)
+      })
     }
   }, [tools, item])
   if (found) return isReadOnly ? <ReadOnlyCard found={found} /> : <OpenCard found={found} />

@@ -19,6 +19,17 @@ export function applyEdit(area: HTMLTextAreaElement, { from, to, insert, start, 
   area.setSelectionRange(start, end)
 }
 
+/** Inserts a text without moving the focus. The selection stays where it is in the text; behind the new text if it was there. */
+export function insertAt(area: HTMLTextAreaElement, at: number, insert: string) {
+  const moved = (position: number) => (position < at ? position : position + insert.length)
+  const [start, end] = [moved(area.selectionStart), moved(area.selectionEnd)]
+  // `execCommand` writes into the element that has the focus.
+  if (document.activeElement === area) return applyEdit(area, { from: at, to: at, insert, start, end })
+  area.setRangeText(insert, at, at)
+  area.dispatchEvent(new InputEvent('input', { bubbles: true }))
+  area.setSelectionRange(start, end)
+}
+
 /** The letter or key that is pressed with Ctrl alone (⌘ on a Mac). */
 export const commandOf = (event: KeyboardEvent): string | undefined =>
   hasCommand(event) && !event.shiftKey && !event.altKey ? event.key.toLowerCase() : undefined

@@ -1,5 +1,5 @@
 import type { User } from '@lockstep/client'
-import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Avatar, nameOf } from '../ui/people.tsx'
 import { PickList } from '../ui/pick-list.tsx'
@@ -15,7 +15,7 @@ interface AssigneePickerProps {
 
 /** The members of the board, with the assignees checked. */
 export function AssigneePicker({ assignees, assign, unassign, onDone }: AssigneePickerProps) {
-  const { view } = useTools()
+  const { view } = useShownBoard()
   const people = view.members.map(({ user }) => user)
   const chosen = new Set(assignees.map(({ id }) => id))
   const toggle = (user_id: string) => {

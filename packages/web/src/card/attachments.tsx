@@ -1,12 +1,12 @@
 import type { Attachment, Card } from '@lockstep/client'
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { type RefObject, useEffect, useRef } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
 import { confirmAction } from '../ui/confirm.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useStore } from '../ui/store.ts'
 import { AttachmentRow } from './attachment-row.tsx'
-import { kindOf, shownName } from './file-kinds.ts'
-import { FilePreview } from './file-preview.tsx'
+import { shownName } from './file-kinds.ts'
+import { FilePreview, openPreview } from './file-preview.tsx'
 import { t } from './messages.ts'
 import { UploadRow } from './upload-row.tsx'
 import { attach, removeUpload, uploads } from './uploads.ts'
@@ -20,7 +20,6 @@ interface AttachmentsProps {
 
 export function Attachments({ card, isOffline, chooser }: AttachmentsProps) {
   const tools = useTools()
-  const [preview, setPreview] = useState<Attachment>()
   const list = useRef<HTMLUListElement>(null)
   const all = useStore(uploads).filter(({ card_id }) => card_id === card.id)
   const has = (id: string) => card.attachments.some((attachment) => attachment.id === id)
@@ -66,7 +65,7 @@ export function Attachments({ card, isOffline, chooser }: AttachmentsProps) {
           <AttachmentRow
             key={attachment.id}
             attachment={attachment}
-            onPreview={() => setPreview(attachment)}
+            onPreview={() => openPreview(attachment)}
             onDelete={() => void remove(attachment)}
           />
         ))}
@@ -74,14 +73,7 @@ export function Attachments({ card, isOffline, chooser }: AttachmentsProps) {
           <UploadRow key={upload.id} upload={upload} isOffline={isOffline} />
         ))}
       </ul>
-      {preview && (
-        <FilePreview
-          attachment={preview}
-          images={card.attachments.filter((each) => kindOf(each) === 'image')}
-          onShow={setPreview}
-          onClose={() => setPreview(undefined)}
-        />
-      )}
+      <FilePreview files={card.attachments} />
     </section>
   )
 }

@@ -1,7 +1,7 @@
 import type { Attachment, Card, Checklist } from '@lockstep/client'
-import { type ReactNode, useMemo, useState } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { numberOf } from '../board-state/board-model.ts'
-import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { DueChip } from '../ui/due-chip.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Avatars, tinted } from '../ui/people.tsx'
@@ -9,7 +9,7 @@ import { PersonName } from './assignee-picker.tsx'
 import { AttachmentRow } from './attachment-row.tsx'
 import { CardDates } from './card-dates.tsx'
 import { kindOf, shownName, sizeOf } from './file-kinds.ts'
-import { FilePreview } from './file-preview.tsx'
+import { FilePreview, openPreview } from './file-preview.tsx'
 import { t } from './messages.ts'
 import { RenderedText } from './rendered-text.tsx'
 import './card.css'
@@ -82,8 +82,8 @@ const SectionHead = ({ icon, children }: { icon: IconName; children: ReactNode }
 )
 
 function Properties({ card, column_id }: Pick<CardContentProps, 'card' | 'column_id'>) {
-  const tools = useTools()
-  const column = tools.view.columns.find(({ id }) => id === column_id)
+  const { view } = useShownBoard()
+  const column = view.columns.find(({ id }) => id === column_id)
   return (
     <div className="cd-properties">
       <Property icon="swap" label={t.column}>
@@ -154,14 +154,13 @@ function ReadOnlyChecklist({ checklist: { title, items } }: { checklist: Checkli
 }
 
 function Files({ attachments, canOpen }: { attachments: readonly Attachment[]; canOpen: boolean }) {
-  const [preview, setPreview] = useState<Attachment>()
   return (
     <section className="cd-section" aria-label={t.attachments}>
       <SectionHead icon="clip">{t.attachments}</SectionHead>
       <ul className="cd-files">
         {attachments.map((attachment) =>
           canOpen ? (
-            <AttachmentRow key={attachment.id} attachment={attachment} onPreview={() => setPreview(attachment)} />
+            <AttachmentRow key={attachment.id} attachment={attachment} onPreview={() => openPreview(attachment)} />
           ) : (
             <li key={attachment.id} className="cd-file">
               <span className="cd-thumb">
@@ -177,14 +176,7 @@ function Files({ attachments, canOpen }: { attachments: readonly Attachment[]; c
           ),
         )}
       </ul>
-      {preview && (
-        <FilePreview
-          attachment={preview}
-          images={attachments.filter((each) => kindOf(each) === 'image')}
-          onShow={setPreview}
-          onClose={() => setPreview(undefined)}
-        />
-      )}
+      <FilePreview files={attachments} />
     </section>
   )
 }

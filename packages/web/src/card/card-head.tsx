@@ -1,6 +1,7 @@
 import type { RefObject } from 'react'
 import { type CardLocation, numberOf } from '../board-state/board-model.ts'
 import { useReadOnly, useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
 import type { MenuEntry } from '../ui/menu-types.ts'
@@ -20,7 +21,7 @@ interface CardHeadProps {
 export function CardHead({ found: { card, column }, actions, title }: CardHeadProps) {
   const tools = useTools()
   const isReadOnly = useReadOnly()
-  const shown = tools.shownIn(column)
+  const shown = useShownBoard().shownIn(column)
   const at = shown.findIndex(({ id }) => id === card.id)
   const number = numberOf(card)
   const rename = async (text: string, base: string, draftName: string) => {

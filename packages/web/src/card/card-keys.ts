@@ -43,8 +43,11 @@ function commands(tools: BoardTools, actions: CardActions, event: KeyboardEvent)
   return by ? () => actions.step(by) : undoAction(tools, event)
 }
 
+/** Whether a text is being edited. A letter that misses its field is meant for it. */
+const isEditing = () => document.querySelector('.cd-editor, .comment .comment-editor') !== null
+
 function letters(actions: CardActions, { key, altKey, shiftKey }: KeyboardEvent): (() => void) | undefined {
-  if (altKey || shiftKey || !hasLetterKeys()) return undefined
+  if (altKey || shiftKey || !hasLetterKeys() || isEditing()) return undefined
   return {
     e: actions.rename,
     m: actions.move,

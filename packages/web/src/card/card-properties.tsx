@@ -2,6 +2,7 @@ import type { Card } from '@lockstep/client'
 import { type ReactNode, useState } from 'react'
 import type { CardLocation } from '../board-state/board-model.ts'
 import { type OpenPicker, useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { DueChip } from '../ui/due-chip.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Keys } from '../ui/keys.tsx'
@@ -17,7 +18,7 @@ import { isFocusInPopover } from './restore-focus.ts'
 /** Column, due date, labels and assignees of a card. Each row opens its picker. */
 export function CardProperties({ found: { card, column } }: { found: CardLocation }) {
   const tools = useTools()
-  const shown = tools.shownIn(column)
+  const shown = useShownBoard().shownIn(column)
   const at = shown.findIndex(({ id }) => id === card.id)
   const isMine = card.assignees.some(({ id }) => id === tools.me.id)
   return (

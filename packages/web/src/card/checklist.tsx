@@ -34,7 +34,7 @@ export function ChecklistBlock({ card, checklist, newest }: ChecklistBlockProps)
     announce(t.addedItem({ content }))
   }
   return (
-    <section className="cd-section" aria-label={t.checklist({ title })}>
+    <section className="cd-section" aria-label={t.checklist({ title })} tabIndex={-1}>
       <div className="cd-section-head">
         <Icon name="list" />
         <h3>

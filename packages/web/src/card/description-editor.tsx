@@ -1,11 +1,13 @@
 import type { Attachment } from '@lockstep/client'
-import { type KeyboardEvent, useDeferredValue, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Keys } from '../ui/keys.tsx'
 import { applyEdit, commandOf, handleFormatKey, selectionOf } from './area-edits.ts'
 import { ConflictBar } from './conflict-bar.tsx'
 import { type Format, FormatToolbar } from './format-toolbar.tsx'
 import { t } from './messages.ts'
 import { RenderedText } from './rendered-text.tsx'
+import { UploadingImage } from './uploading-image.tsx'
+import { usePastedImages } from './use-pasted-images.ts'
 
 /** The text being edited. `conflict` is the name of a user who edited the same lines. */
 export interface DescriptionDraft {
@@ -17,9 +19,12 @@ export interface DescriptionDraft {
 }
 
 interface DescriptionEditorProps {
+  card_id: string
   writing: DescriptionDraft
   /** The saved text, including changes by others. */
   theirs: string
+  /** Who saved a text: a name, `t.you` or `t.someone`. */
+  authorOf: (text: string) => Promise<string>
   /** The images of the card. */
   images: readonly Attachment[]
   imageIds: ReadonlySet<string>
@@ -35,8 +40,10 @@ interface DescriptionEditorProps {
 
 /** Markdown editor with a toolbar and a preview, side by side on wide screens. */
 export function DescriptionEditor({
+  card_id,
   writing,
   theirs,
+  authorOf,
   images,
   imageIds,
   onWrite,
@@ -51,7 +58,18 @@ export function DescriptionEditor({
   const area = useRef<HTMLTextAreaElement>(null)
   const preview = useDeferredValue(text)
   const isDirty = text !== base
+  // Without an edit of one's own, the editor takes the new text.
+  const isOutdated = !conflict && isDirty && theirs !== base
+  const [author, setAuthor] = useState<{ of: string; who: string }>()
   useEffect(() => {
+    if (isOutdated) void authorOf(theirs).then((who) => setAuthor({ of: theirs, who }))
+  }, [isOutdated, theirs, authorOf])
+  const pasted = usePastedImages(card_id, area, text)
+  const save = () => {
+    if (!pasted.isUploading) onSave()
+  }
+  // Before the dialog sees that the focused button disappeared, and takes the focus.
+  useLayoutEffect(() => {
     if (tab === 'write') area.current?.focus()
   }, [tab])
 
@@ -65,7 +83,7 @@ export function DescriptionEditor({
     event.stopPropagation()
     if (event.nativeEvent.isComposing) return
     if (event.key === 'Escape') onLeave()
-    else if (commandOf(event) === 'enter') onSave()
+    else if (commandOf(event) === 'enter') save()
     else if (!handleFormatKey(event)) return
     event.preventDefault()
   }
@@ -78,9 +96,9 @@ export function DescriptionEditor({
           {problem}
         </p>
       )}
-      {!conflict && theirs !== base && (
+      {isOutdated && author?.of === theirs && (
         <p className="cd-bar" role="status">
-          {t.editedMeanwhile}
+          {author.who === t.you ? t.youEditedMeanwhile : t.editedMeanwhile({ who: author.who })}
         </p>
       )}
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
@@ -103,6 +121,8 @@ export function DescriptionEditor({
           value={text}
           onChange={(event) => onWrite(event.target.value)}
           onKeyDown={handleKey}
+          onPaste={pasted.onPaste}
+          onDrop={pasted.onDrop}
         />
         {/* biome-ignore lint/a11y/useSemanticElements: a section would add another landmark */}
         <div className="cd-preview" role="region" aria-label={t.preview}>
@@ -113,8 +133,9 @@ export function DescriptionEditor({
           )}
         </div>
       </div>
+      {pasted.isUploading && <UploadingImage />}
       <div className="cd-editor-foot">
-        <button type="button" className="button is-primary" onClick={onSave}>
+        <button type="button" className="button is-primary" aria-disabled={pasted.isUploading} onClick={save}>
           {t.save} <Keys keys="Ctrl Enter" />
         </button>
         <button type="button" className="button is-quiet" onClick={onLeave}>

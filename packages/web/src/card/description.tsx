@@ -1,5 +1,5 @@
 import type { Card } from '@lockstep/client'
-import { type MouseEvent, useEffect, useMemo, useReducer, useRef, useState } from 'react'
+import { type MouseEvent, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { focusAfterRender } from '../ui/focus.ts'
@@ -31,7 +31,10 @@ export function Description({ card, onAttach }: DescriptionProps) {
   const tools = useTools()
   const draftName = useDraftName(card.id, 'description')
   const shown = card.description ?? ''
-  const [writing, setWriting] = useState<DescriptionDraft>()
+  const [edited, setWriting] = useState<DescriptionDraft>()
+  // An editor in which nothing was typed shows the text as it is now.
+  const isUntouched = edited !== undefined && edited.text === edited.base && !edited.conflict
+  const writing = isUntouched ? { ...edited, text: shown, base: shown } : edited
   const [note, setNote] = useState<string>()
   const [, rerender] = useReducer((count: number) => count + 1, 0)
   const edit = useRef<HTMLButtonElement>(null)
@@ -51,11 +54,14 @@ export function Description({ card, onAttach }: DescriptionProps) {
     section.current?.querySelector('textarea')?.focus()
   }, [reused, shown, draftName])
 
-  const authorOf = (theirs: string) =>
-    findAuthor(
-      tools,
-      ({ type, data }) => type === 'card.updated' && data.id === card.id && (data.description ?? '') === theirs,
-    )
+  const authorOf = useCallback(
+    (theirs: string) =>
+      findAuthor(
+        tools,
+        ({ type, data }) => type === 'card.updated' && data.id === card.id && (data.description ?? '') === theirs,
+      ),
+    [tools, card.id],
+  )
   const onProgress = async (step: SaveStep) => {
     if (step.state === 'rejected') {
       // If the card was closed, the board shows the failure instead.
@@ -81,7 +87,7 @@ export function Description({ card, onAttach }: DescriptionProps) {
     setWriting(draft ? { text: draft.text, base: draft.base } : { text: shown, base: shown })
   }
   const write = (text: string) => {
-    setWriting((now) => now && { ...now, text, problem: undefined })
+    setWriting(writing && { ...writing, text, problem: undefined })
     writeDraft(draftName, writing && text !== writing.base ? { text, base: writing.base } : undefined)
   }
   const save = (base: string) => {
@@ -150,8 +156,10 @@ export function Description({ card, onAttach }: DescriptionProps) {
       )}
       {writing && (
         <DescriptionEditor
+          card_id={card.id}
           writing={writing}
           theirs={shown}
+          authorOf={authorOf}
           images={images}
           imageIds={imageIds}
           onWrite={write}

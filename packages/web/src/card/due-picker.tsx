@@ -1,16 +1,23 @@
 import type { Card } from '@lockstep/client'
+import { type Day, dateWords, parseDay, withoutTime } from '@lockstep/client/days'
 import { useId, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useTools } from '../board-state/board-tools.ts'
-import { type Day, dayNames } from '../ui/days.ts'
+import { dayNames } from '../ui/days.ts'
 import { useStore } from '../ui/store.ts'
 import { today } from '../ui/today.ts'
 import { t } from './messages.ts'
 import { MonthGrid } from './month-grid.tsx'
-import { dateWords, parseDay } from './parse-day.ts'
 import './due-picker.css'
 
 const WORDS = dateWords(navigator.language)
+
+/** Buttons, with what one could type instead. */
+const suggestions = [
+  { label: t.today, text: 'today' },
+  { label: t.tomorrow, text: 'tomorrow' },
+  { label: t.nextWeek, text: 'next week' },
+]
 
 interface DuePickerProps {
   card: Card
@@ -70,8 +77,21 @@ export function DuePicker({ card, onDone }: DuePickerProps) {
         </button>
       </div>
       <p id={id} className={isWrong ? 'due-picker-preview is-wrong' : 'due-picker-preview'} role="status">
-        {previewOf(text, typed)}
+        {previewOf(text, typed, now)}
       </p>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
+      <div className="due-picker-days" role="group" aria-label={t.shortcutDays}>
+        {suggestions.map(({ label, text: phrase }) => {
+          const day = parseDay(phrase, now, WORDS)
+          return (
+            day && (
+              <button key={phrase} type="button" className="button" title={dayNames.full(day)} onClick={() => set(day)}>
+                {label}
+              </button>
+            )
+          )
+        })}
+      </div>
       <MonthGrid
         active={active}
         chosen={typed === undefined ? due_on : typed}
@@ -85,8 +105,11 @@ export function DuePicker({ card, onDone }: DuePickerProps) {
 }
 
 /** What pressing Enter would set, or what can be typed. */
-function previewOf(text: string, typed: Day | null | undefined): string {
+function previewOf(text: string, typed: Day | null | undefined, now: Day): string {
   if (text.trim() === '') return t.dayHint
-  if (typed === undefined) return t.notADay
+  if (typed === undefined) {
+    const day = withoutTime(text)
+    return day !== undefined && parseDay(day, now, WORDS) ? t.noTime({ day }) : t.notADay
+  }
   return typed === null ? t.noDueDate : dayNames.full(typed)
 }

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type RefObject, useEffect, useReducer, useRef, useState } from 'react'
+import { type KeyboardEvent, type RefObject, useLayoutEffect, useReducer, useRef, useState } from 'react'
 import { focusAfterRender } from '../ui/focus.ts'
 import { TooLong, tooLong } from '../ui/too-long.tsx'
 import { DraftBar } from './draft-bar.tsx'
@@ -34,7 +34,8 @@ export function EditableText(props: EditableTextProps) {
   useDiscardSavedDraft(id, name, value)
   const [, rerender] = useReducer((count: number) => count + 1, 0)
   const isEditing = editing !== undefined
-  useEffect(() => {
+  // Before the dialog sees that the focused button disappeared, and takes the focus.
+  useLayoutEffect(() => {
     if (isEditing) area.current?.focus()
     if (isEditing) area.current?.setSelectionRange(area.current.value.length, area.current.value.length)
   }, [isEditing])

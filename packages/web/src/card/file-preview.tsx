@@ -2,22 +2,31 @@ import type { Attachment } from '@lockstep/client'
 import { useEffect, useState } from 'react'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failure } from '../ui/failure.tsx'
+import { closeStep, openStep, useHistoryStep } from '../ui/history-step.ts'
 import { Icon } from '../ui/icon.tsx'
 import { save } from './attachment-row.tsx'
 import { kindOf, shownName } from './file-kinds.ts'
 import { t } from './messages.ts'
 import { useFileContent } from './use-file-content.ts'
 
-interface FilePreviewProps {
+const FILE = 'file'
+export const openPreview = (attachment: Attachment) => openStep(FILE, attachment)
+
+/** The preview that is open over a card with these files. */
+export function FilePreview({ files }: { files: readonly Attachment[] }) {
+  const attachment = useHistoryStep<Attachment>(FILE)
+  const images = files.filter((each) => kindOf(each) === 'image')
+  return attachment && <OpenPreview attachment={attachment} images={images} />
+}
+
+interface OpenPreviewProps {
   attachment: Attachment
   /** All images of the card. */
   images: readonly Attachment[]
-  onShow: (attachment: Attachment) => void
-  onClose: () => void
 }
 
 /** Preview of a file from its bytes. Nothing in it can run or load other resources. */
-export function FilePreview({ attachment, images, onShow, onClose }: FilePreviewProps) {
+function OpenPreview({ attachment, images }: OpenPreviewProps) {
   const kind = kindOf(attachment)
   const { url, text, error } = useFileContent(attachment, kind)
   const name = shownName(attachment.name)
@@ -25,12 +34,10 @@ export function FilePreview({ attachment, images, onShow, onClose }: FilePreview
     <Dialog
       title={name}
       size="wide"
-      onClose={onClose}
+      onClose={closeStep}
       actions={
         <>
-          {kind === 'image' && images.length > 1 && (
-            <ImageSteps attachment={attachment} images={images} onShow={onShow} />
-          )}
+          {kind === 'image' && images.length > 1 && <ImageSteps attachment={attachment} images={images} />}
           <button type="button" className="button" onClick={() => save(attachment)}>
             <Icon name="download" />
             {t.download}
@@ -67,7 +74,7 @@ function LargeImage({ url, name }: { url: string | undefined; name: string }) {
 }
 
 /** Buttons for the previous and next image of the card. The arrow keys do the same. */
-function ImageSteps({ attachment, images, onShow }: Omit<FilePreviewProps, 'onClose'>) {
+function ImageSteps({ attachment, images }: OpenPreviewProps) {
   const at = images.findIndex(({ id }) => id === attachment.id)
   const [previous, next] = [images[at - 1], images[at + 1]]
   useEffect(() => {
@@ -75,11 +82,11 @@ function ImageSteps({ attachment, images, onShow }: Omit<FilePreviewProps, 'onCl
       const to = { ArrowLeft: previous, ArrowRight: next }[event.key]
       if (!to || event.defaultPrevented) return
       event.preventDefault()
-      onShow(to)
+      openPreview(to)
     }
     addEventListener('keydown', handleKey)
     return () => removeEventListener('keydown', handleKey)
-  }, [previous, next, onShow])
+  }, [previous, next])
   const step = (label: string, icon: 'left' | 'right', to: Attachment | undefined) => (
     <button
       type="button"
@@ -87,7 +94,7 @@ function ImageSteps({ attachment, images, onShow }: Omit<FilePreviewProps, 'onCl
       aria-label={label}
       // Unlike a disabled button, it keeps the focus.
       aria-disabled={!to}
-      onClick={() => to && onShow(to)}
+      onClick={() => to && openPreview(to)}
     >
       <Icon name={icon} />
     </button>

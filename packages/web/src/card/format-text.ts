@@ -34,9 +34,13 @@ export function code(selected: SelectedText): TextEdit {
   return { from, to, insert: `${fence}\n${lines}\n${fence}`, start: first, end: first + lines.length }
 }
 
+/** The Markdown of an image of the card. */
+export const imageMarkdown = ({ id, name }: { id: string; name: string }): string =>
+  `![${name.replace(/[\\[\]]/g, '\\$&')}](/attachments/${id})`
+
 /** Inserts an image of the card after the selection. */
-export function image({ end }: SelectedText, { id, name }: { id: string; name: string }): TextEdit {
-  const insert = `![${name.replace(/[\\[\]]/g, '\\$&')}](/attachments/${id})`
+export function image({ end }: SelectedText, shown: { id: string; name: string }): TextEdit {
+  const insert = imageMarkdown(shown)
   return { from: end, to: end, insert, start: end + insert.length, end: end + insert.length }
 }
 

@@ -1,6 +1,7 @@
 import type { Label } from '@lockstep/client'
 import { type KeyboardEvent, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { confirmAction } from '../ui/confirm.ts'
 import { Icon } from '../ui/icon.tsx'
 import { tinted } from '../ui/people.tsx'
@@ -17,7 +18,7 @@ interface LabelManagerProps {
 
 /** Renames, recolours and deletes the labels of the board. */
 export function LabelManager({ onBack, onClose }: LabelManagerProps) {
-  const { view } = useTools()
+  const { view } = useShownBoard()
   const [openId, setOpenId] = useState<string>()
   return (
     <>

@@ -1,5 +1,6 @@
 import type { Card } from '@lockstep/client'
 import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { tinted } from '../ui/people.tsx'
@@ -21,7 +22,7 @@ interface LabelPickerProps {
 /** The labels of the board, with those of the card checked. */
 export function LabelPicker({ card, onDone, onManage }: LabelPickerProps) {
   const tools = useTools()
-  const { labels } = tools.view
+  const { labels } = useShownBoard().view
   const chosen = new Set(card.labels.map(({ id }) => id))
   const toggle = (label_id: string, name: string) => {
     const isOn = chosen.has(label_id)

@@ -1,5 +1,6 @@
+import type { Day } from '@lockstep/client/days'
 import type { KeyboardEvent } from 'react'
-import { type Day, dayNames } from '../ui/days.ts'
+import { dayNames } from '../ui/days.ts'
 import { Icon } from '../ui/icon.tsx'
 import { t } from './messages.ts'
 import { addMonths, dayAfterKey, firstWeekday, isSameMonth, weeksOf } from './month.ts'

@@ -1,4 +1,4 @@
-import { addDays, type Day, daysBetween, startOfMonth, weekdayOf } from '../ui/days.ts'
+import { addDays, type Day, daysBetween, startOfMonth, weekdayOf } from '@lockstep/client/days'
 
 /** Always six, so that the calendar does not change its height from month to month. */
 const WEEKS = 6

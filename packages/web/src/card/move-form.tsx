@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { placementAt } from '../board-state/board-model.ts'
 import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { Select } from '../ui/select.tsx'
 import { t } from './messages.ts'
 import './pickers.css'
@@ -16,11 +17,12 @@ interface MoveFormProps {
 /** Moves a card with two lists, as an alternative to dragging. */
 export function MoveForm({ card_id, onCancel, onMove, className = 'move-form' }: MoveFormProps) {
   const tools = useTools()
-  const found = tools.find(card_id)
+  const { view, find, shownIn } = useShownBoard()
+  const found = find(card_id)
   const [column_id, setColumn] = useState(found?.column.id)
-  const column = tools.view.columns.find(({ id }) => id === column_id) ?? found?.column
-  const others = column ? tools.shownIn(column).filter(({ id }) => id !== card_id) : []
-  const here = found && column?.id === found.column.id ? tools.shownIn(column).indexOf(found.card) : 0
+  const column = view.columns.find(({ id }) => id === column_id) ?? found?.column
+  const others = column ? shownIn(column).filter(({ id }) => id !== card_id) : []
+  const here = found && column?.id === found.column.id ? shownIn(column).indexOf(found.card) : 0
   const [position, setPosition] = useState(Math.max(here, 0))
   if (!found || !column) return null
   const chosen = Math.min(position, others.length)
@@ -43,7 +45,7 @@ export function MoveForm({ card_id, onCancel, onMove, className = 'move-form' }:
           label={t.column}
           isLabelShown
           value={column.id}
-          options={tools.view.columns.map(({ id, title }) => ({ value: id, label: title }))}
+          options={view.columns.map(({ id, title }) => ({ value: id, label: title }))}
           onChange={(id) => {
             setColumn(id)
             setPosition(0)

@@ -32,7 +32,8 @@ export function NewTextField({ id, field, label, max, onAdd, onEscape, input }: 
     event.preventDefault()
     if (event.key === 'Enter') add()
     else if (onEscape) onEscape()
-    else ref.current?.blur()
+    // Like the field for a comment.
+    else ref.current?.closest('section')?.focus()
   }
   return (
     <span className="cd-new">

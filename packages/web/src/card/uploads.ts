@@ -26,7 +26,7 @@ export interface Upload {
 export const uploads = new Store<readonly Upload[]>([])
 const running = new Map<string, AbortController>()
 /** One upload at a time: browsers have few connections per host, and the board needs them too. */
-let queue = Promise.resolve()
+let queue: Promise<unknown> = Promise.resolve()
 
 const patch = (id: string, change: Partial<Upload>) =>
   uploads.update((all) => all.map((upload) => (upload.id === id ? { ...upload, ...change } : upload)))
@@ -37,53 +37,76 @@ export function removeUpload(id: string) {
   uploads.update((all) => all.filter((upload) => upload.id !== id))
 }
 
+function addUploads(card_id: string, files: Iterable<File>): Upload[] {
+  const added = [...files].map(
+    (file): Upload => ({ id: realEnvironment.newId(), card_id, file, state: 'waiting', sent: 0 }),
+  )
+  uploads.update((all) => [...all, ...added])
+  return added
+}
+
 /**
  * Attaches files. Offline they fail at once, because a file can't be stored over a reload. Resolves with the failed uploads
  * when all are finished.
  */
 export async function attach(card_id: string, files: Iterable<File>, isOffline: boolean): Promise<Upload[]> {
-  const added = [...files].map(
-    (file): Upload => ({ id: realEnvironment.newId(), card_id, file, state: 'waiting', sent: 0 }),
-  )
-  uploads.update((all) => [...all, ...added])
+  const added = addUploads(card_id, files)
   await Promise.all(added.map(({ id }) => startUpload(id, isOffline)))
   return uploads.get().filter(({ id, state }) => state === 'failed' && added.some((upload) => upload.id === id))
 }
 
-/** Attaches files to a card of the board. A toast says how it went, because the card is not open. */
+/** Attaches files to a card of the board. Toasts say how it goes, because the card, which shows the progress, is not open. */
 export async function attachOnBoard(tools: BoardTools, card_id: string, files: readonly File[]) {
-  const failed = await attach(card_id, files, !navigator.onLine)
-  const title = tools.find(card_id)?.card.title ?? ''
-  const [first] = failed
+  const { title = '' } = tools.find(card_id)?.card ?? {}
+  const count = files.length
   const open = { label: t.openCard, run: () => tools.openCard(card_id) }
-  if (first) showToast(t.fileProblem({ name: shownName(first.file.name), problem: first.problem ?? '' }), open)
-  else showToast(t.attachedFiles({ count: files.length, title }))
+  const hide = showToast(t.attachingFiles({ count, title }), open)
+  const failed = await attach(card_id, files, tools.isOffline.get())
+  hide()
+  const [first, ...others] = failed
+  if (!first) return void showToast(t.attachedFiles({ count, title }))
+  const problem = t.fileProblem({ name: shownName(first.file.name), problem: first.problem ?? '' })
+  showToast(others.length > 0 ? t.moreFailedFiles({ problem, count: others.length }) : problem, open)
 }
 
-/** Starts an upload, or tries it again. Resolves when it is finished. */
-export async function startUpload(id: string, isOffline: boolean): Promise<void> {
+/** Attaches images. Resolves with those that are stored when all are finished. */
+export async function attachImages(
+  card_id: string,
+  files: Iterable<File>,
+  isOffline: boolean,
+): Promise<{ id: string; name: string }[]> {
+  const added = addUploads(card_id, files)
+  const isStored = await Promise.all(added.map(({ id }) => startUpload(id, isOffline)))
+  return added.filter((_, i) => isStored[i]).map(({ id, file }) => ({ id, name: shownName(file.name) }))
+}
+
+/** Starts an upload, or tries it again. When it is finished, resolves with whether the file is stored. */
+export async function startUpload(id: string, isOffline: boolean): Promise<boolean> {
   if (isOffline || !navigator.onLine) {
     const problem = t.uploadOffline
     announce(problem)
-    return patch(id, { state: 'failed', problem, canRetry: true })
+    patch(id, { state: 'failed', problem, canRetry: true })
+    return false
   }
   patch(id, { state: 'waiting', sent: 0, problem: undefined })
-  queue = queue.then(() => transfer(id))
-  return queue
+  const stored = queue.then(() => transfer(id))
+  queue = stored
+  return stored
 }
 
 const waiting = (id: string) => uploads.get().find((each) => each.id === id && each.state === 'waiting')
 
-async function transfer(id: string) {
+async function transfer(id: string): Promise<boolean> {
   const upload = waiting(id)
-  if (!upload) return
+  if (!upload) return false
   const { card_id, file } = upload
   const sizeError = await tooLarge(file)
   // It may have been cancelled in the meantime.
-  if (!waiting(id)) return
+  if (!waiting(id)) return false
   if (sizeError) {
     announce(t.fileProblem({ name: shownName(file.name), problem: sizeError }))
-    return patch(id, { state: 'failed', problem: sizeError, canRetry: false })
+    patch(id, { state: 'failed', problem: sizeError, canRetry: false })
+    return false
   }
   const controller = new AbortController()
   running.set(id, controller)
@@ -96,11 +119,13 @@ async function transfer(id: string) {
     await client.createAttachment({ card_id, id, file }, { onProgress, signal, idempotencyKey: id })
     patch(id, { state: 'done', sent: 1 })
     announce(t.attached({ name: shownName(file.name) }))
+    return true
   } catch (error) {
-    if (controller.signal.aborted) return
+    if (controller.signal.aborted) return false
     const problem = errorMessage(error)
     patch(id, { state: 'failed', problem, canRetry: !isLockstepError(error, 'file_too_large', 'card_not_found') })
     announce(t.fileProblem({ name: shownName(file.name), problem }))
+    return false
   } finally {
     running.delete(id)
     if (running.size === 0) removeEventListener('beforeunload', confirmLeave)

@@ -1,6 +1,9 @@
 import { useEffect, useRef, useState } from 'react'
 import { isWriting } from '../ui/keys.tsx'
 
+/** The events whose files an editor has taken. Whether the default is prevented says less: the board prevents every drop. */
+export const takenFiles = new WeakSet<Event>()
+
 /** Handles files that are dropped or pasted anywhere on the page. Returns whether files are being dragged over it. */
 export function useDroppedFiles(onFiles: (files: File[]) => void): boolean {
   const [isOver, setOver] = useState(false)
@@ -26,7 +29,7 @@ export function useDroppedFiles(onFiles: (files: File[]) => void): boolean {
     on('drop', (event) => {
       setOver(false)
       const files = [...(event.dataTransfer?.files ?? [])]
-      if (files.length === 0) return
+      if (files.length === 0 || takenFiles.has(event)) return
       event.preventDefault()
       latest.current(files)
     })
@@ -34,7 +37,7 @@ export function useDroppedFiles(onFiles: (files: File[]) => void): boolean {
       const files = [...(event.clipboardData?.files ?? [])]
       // Some programs copy an image along with the text.
       const isText = isWriting(event.target) && event.clipboardData?.getData('text/plain')
-      if (files.length === 0 || isText) return
+      if (files.length === 0 || isText || takenFiles.has(event)) return
       event.preventDefault()
       latest.current(files)
     })

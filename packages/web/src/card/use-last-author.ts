@@ -3,6 +3,7 @@ import { useBoardSelector } from '@lockstep/client/react'
 import { useEffect, useState } from 'react'
 import { boardApi } from '../board-state/board-api.ts'
 import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { client } from '../session.ts'
 import { nameOf } from '../ui/people.tsx'
 import { t } from './messages.ts'
@@ -15,6 +16,7 @@ const DELAY_MS = 500
 /** The user who made the last change to a card. `undefined` if it is not among the latest events of the board. */
 export function useLastAuthor({ updated_at }: Card): string | undefined {
   const tools = useTools()
+  const board = useShownBoard()
   const { board_id } = tools
   const snapshot = useBoardSelector(boardApi, board_id, (state) => state.snapshot)
   const isLive = useBoardSelector(boardApi, board_id, ({ status }) => status.phase === 'live')
@@ -28,7 +30,7 @@ export function useLastAuthor({ updated_at }: Card): string | undefined {
       const [epoch, seq] = position.split('.')
       const after = `${epoch}.${Math.max(0, Number(seq) - MAX_EVENTS)}`
       const { signal } = controller
-      const events = await client.listEvents({ board_id, after, limit: MAX_EVENTS }, { signal, maxTries: 1 })
+      const events = await client.listEvents({ board_id, after, limit: MAX_EVENTS }, { signal })
       // A change sets the card's time to the time of its event.
       const user_id = events.findLast(({ timestamp }) => timestamp === updated_at)?.user_id
       if (user_id) setFound({ at: updated_at, user_id })
@@ -41,6 +43,6 @@ export function useLastAuthor({ updated_at }: Card): string | undefined {
     }
   }, [board_id, isLive, snapshot, updated_at])
   if (found?.at !== updated_at) return undefined
-  const user = tools.member(found.user_id)
+  const user = board.member(found.user_id)
   return found.user_id === tools.me.id ? t.you : user && (user.firstname ?? nameOf(user))
 }

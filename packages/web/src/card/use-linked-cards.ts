@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { type LinkedCard, numbersIn } from './markdown-html.ts'
 
 /**
@@ -7,7 +8,8 @@ import { type LinkedCard, numbersIn } from './markdown-html.ts'
  * render the text again, and the focus and the selection in it would be lost.
  */
 export function useLinkedCards(text: string): ReadonlyMap<number, LinkedCard> {
-  const { board_id, view } = useTools()
+  const { board_id } = useTools()
+  const { view } = useShownBoard()
   const numbers = useMemo(() => numbersIn(text), [text])
   const found = view.columns.flatMap(({ cards, is_done_column }) =>
     cards

@@ -1,11 +1,13 @@
 import { useMemo } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { nameOf } from '../ui/people.tsx'
 import type { MentionedPeople, MentionedPerson } from './mention-syntax.ts'
 
 /** The members whom a text mentions, by id. The same map while they are unchanged, as for linked cards. */
 export function useMentionedPeople(text: string, hasMentions: boolean): MentionedPeople | undefined {
-  const { view, me } = useTools()
+  const { me } = useTools()
+  const { view } = useShownBoard()
   const lowerCase = hasMentions ? text.toLowerCase() : ''
   const found = view.members
     .filter(({ user_id }) => lowerCase.includes(`(user:${user_id})`))

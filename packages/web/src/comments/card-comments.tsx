@@ -1,7 +1,7 @@
 import { type Card, type Comment, randomId } from '@lockstep/client'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import { useSearch } from 'wouter'
-import { useTools } from '../board-state/board-tools.ts'
+import { useReadOnly, useTools } from '../board-state/board-tools.ts'
 import { MARK_MS } from '../board-state/marks.ts'
 import { client } from '../session.ts'
 import { confirmAction } from '../ui/confirm.ts'
@@ -36,7 +36,7 @@ export function CardComments({ card, isOffline, area, onAttach }: CardCommentsPr
   const { comments, put, ...loading } = useComments(tools.board_id, card.id)
   const history = useCardHistory(card, isAll)
   const marked = useLinkedComment(loading.loadTo, section)
-  const isArchived = tools.view.archived_at !== null
+  const isArchived = useReadOnly()
 
   // Only what both lists have completely is shown.
   const from = [

@@ -1,9 +1,20 @@
 import type { Card, User } from '@lockstep/client'
-import { type KeyboardEvent, type ReactNode, type RefObject, useId, useMemo, useRef, useState } from 'react'
-import { useTools } from '../board-state/board-tools.ts'
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useId,
+  useInsertionEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { applyEdit, commandOf, handleFormatKey, selectionOf } from '../card/area-edits.ts'
 import { kindOf } from '../card/file-kinds.ts'
 import { type Format, FormatToolbar } from '../card/format-toolbar.tsx'
+import { UploadingImage } from '../card/uploading-image.tsx'
+import type { PastedImages } from '../card/use-pasted-images.ts'
 import { announce } from '../ui/announcer.tsx'
 import { MentionList, matchingMembers } from './mention-list.tsx'
 import { type MentionText, mentionName, mentionQuery, storedText } from './mentions.ts'
@@ -27,6 +38,7 @@ interface CommentEditorProps {
   area: RefObject<HTMLTextAreaElement | null>
   hasToolbar: boolean
   isSending: boolean
+  pasted: PastedImages
   problem: string | undefined
   onChange: (value: MentionText) => void
   onSend: () => void
@@ -45,6 +57,7 @@ export function CommentEditor({
   area,
   hasToolbar,
   isSending,
+  pasted,
   problem,
   onChange,
   onSend,
@@ -54,7 +67,9 @@ export function CommentEditor({
 }: CommentEditorProps) {
   const id = useId()
   const people = useRef(value.people)
-  people.current = value.people
+  useInsertionEffect(() => {
+    people.current = value.people
+  }, [value.people])
   const images = useMemo(() => card.attachments.filter((each) => kindOf(each) === 'image'), [card.attachments])
   const mention = useMentions(area, value, people)
   const format = (change: Format) => {
@@ -96,6 +111,8 @@ export function CommentEditor({
           }}
           onBlur={mention.close}
           onKeyDown={handleKey}
+          onPaste={pasted.onPaste}
+          onDrop={pasted.onDrop}
         />
         {mention.found.length > 0 && (
           <MentionList
@@ -112,6 +129,7 @@ export function CommentEditor({
           {shownProblem}
         </p>
       )}
+      {pasted.isUploading && <UploadingImage />}
       {children}
     </div>
   )
@@ -130,7 +148,7 @@ function useMentions(
   value: MentionText,
   people: RefObject<MentionText['people']>,
 ) {
-  const { view } = useTools()
+  const { view } = useShownBoard()
   const [open, setOpen] = useState<OpenList>()
   /** The `@` for which the list was closed with Escape. */
   const dismissed = useRef<number>(undefined)

@@ -1,8 +1,10 @@
 import type { Card, Comment } from '@lockstep/client'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { readDraft, useDraftName, writeDraft } from '../card/drafts.ts'
 import { RenderedText } from '../card/rendered-text.tsx'
+import { usePastedImages } from '../card/use-pasted-images.ts'
 import { client } from '../session.ts'
 import { announce } from '../ui/announcer.tsx'
 import { copyText } from '../ui/clipboard.ts'
@@ -35,7 +37,7 @@ export function CommentRow({ comment, card, isMarked, onSaved, onDelete, onAttac
   const images = useMemo(() => new Set(card.attachments.map(({ id }) => id)), [card.attachments])
   const name = nameOf(author)
   const isMine = author.id === tools.me.id
-  const canChange = !tools.view.archived_at
+  const { isOwner, isReadOnly } = useShownBoard()
   const close = () => {
     setEditing(false)
     focusAfterRender(() => row.current?.querySelector<HTMLElement>('.comment-head button'))
@@ -68,10 +70,10 @@ export function CommentRow({ comment, card, isMarked, onSaved, onDelete, onAttac
                   icon: 'link',
                   onSelect: () => void copyText(linkTo(tools.board_id, comment), t.linkCopied),
                 },
-                ...(isMine && canChange
+                ...(isMine && !isReadOnly
                   ? [{ label: t.edit, icon: 'edit' as const, onSelect: () => setEditing(true) }]
                   : []),
-                ...((isMine || tools.isOwner) && canChange
+                ...((isMine || isOwner) && !isReadOnly
                   ? [{ label: t.delete, icon: 'trash' as const, isDanger: true, onSelect: onDelete }]
                   : []),
               ]}
@@ -104,8 +106,10 @@ function EditedComment({ card, comment, onSaved, onClose, onAttach }: EditedComm
   const [isSending, setSending] = useState(false)
   const [problem, setProblem] = useState<string>()
   const area = useRef<HTMLTextAreaElement>(null)
-  const isEmpty = value.text.trim() === ''
-  useEffect(() => {
+  const pasted = usePastedImages(card.id, area, value.text)
+  const cannotSave = isSending || pasted.isUploading || value.text.trim() === ''
+  // In the same frame as the menu button disappears: a dialog that sees the focus lost takes it back later.
+  useLayoutEffect(() => {
     area.current?.focus()
     area.current?.setSelectionRange(area.current.value.length, area.current.value.length)
     area.current?.closest('.comment-editor')?.scrollIntoView({ block: 'nearest' })
@@ -117,7 +121,7 @@ function EditedComment({ card, comment, onSaved, onClose, onAttach }: EditedComm
     writeDraft(draftName, text === comment.body ? undefined : { text, base: comment.body })
   }
   const save = async () => {
-    if (isSending || isEmpty || lengthProblem(value)) return
+    if (cannotSave || lengthProblem(value)) return
     setProblem(undefined)
     setSending(true)
     try {
@@ -138,6 +142,7 @@ function EditedComment({ card, comment, onSaved, onClose, onAttach }: EditedComm
       area={area}
       hasToolbar
       isSending={isSending}
+      pasted={pasted}
       problem={problem}
       onChange={write}
       onSend={() => void save()}
@@ -145,12 +150,7 @@ function EditedComment({ card, comment, onSaved, onClose, onAttach }: EditedComm
       onAttach={onAttach}
     >
       <div className="cd-editor-foot">
-        <button
-          type="button"
-          className="button is-primary"
-          aria-disabled={isSending || isEmpty}
-          onClick={() => void save()}
-        >
+        <button type="button" className="button is-primary" aria-disabled={cannotSave} onClick={() => void save()}>
           {t.save} <Keys keys="Ctrl Enter" />
         </button>
         <button

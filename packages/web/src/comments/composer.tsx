@@ -1,6 +1,7 @@
 import { type Card, type Comment, isLockstepError, randomId } from '@lockstep/client'
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { readDraft, useDraftName, writeDraft } from '../card/drafts.ts'
+import { usePastedImages } from '../card/use-pasted-images.ts'
 import { client } from '../session.ts'
 import { announce } from '../ui/announcer.tsx'
 import { errorMessage } from '../ui/failure.tsx'
@@ -29,18 +30,25 @@ export function Composer({ card, area, isOffline, onSent, onEscape, onAttach }: 
   /** A comment that is sent again has the same id, so that it is not there twice. */
   const id = useRef(randomId())
   const isEmpty = value.text.trim() === ''
+  const pasted = usePastedImages(card.id, area, value.text)
+  const cannotSend = isSending || isEmpty || pasted.isUploading
   const box = useRef<HTMLDivElement>(null)
   // With the buttons, which were not there before.
   useEffect(() => {
     if (isUsed) box.current?.scrollIntoView({ block: 'nearest' })
   }, [isUsed])
+  // The sent comment is above it now.
+  const [sentCount, setSentCount] = useState(0)
+  useLayoutEffect(() => {
+    if (sentCount > 0) box.current?.scrollIntoView({ block: 'nearest' })
+  }, [sentCount])
   const write = (next: MentionText) => {
     setValue(next)
     setProblem(undefined)
     writeDraft(draftName, next.text ? { text: storedText(next), base: '' } : undefined)
   }
   const send = async () => {
-    if (isSending || isEmpty || lengthProblem(value)) return
+    if (cannotSend || lengthProblem(value)) return
     if (isOffline) return setProblem(t.offline)
     setProblem(undefined)
     setSending(true)
@@ -49,6 +57,7 @@ export function Composer({ card, area, isOffline, onSent, onEscape, onAttach }: 
       id.current = randomId()
       write({ text: '', people: new Map() })
       onSent(comment)
+      setSentCount((count) => count + 1)
       announce(t.sent)
     } catch (error) {
       setProblem(t.notSent({ reason: errorMessage(error) }))
@@ -74,6 +83,7 @@ export function Composer({ card, area, isOffline, onSent, onEscape, onAttach }: 
         area={area}
         hasToolbar={isUsed || !isEmpty}
         isSending={isSending}
+        pasted={pasted}
         problem={problem}
         onChange={write}
         onSend={() => void send()}
@@ -82,12 +92,7 @@ export function Composer({ card, area, isOffline, onSent, onEscape, onAttach }: 
       >
         {(isUsed || !isEmpty) && (
           <div className="cd-editor-foot">
-            <button
-              type="button"
-              className="button is-primary"
-              aria-disabled={isSending || isEmpty}
-              onClick={() => void send()}
-            >
+            <button type="button" className="button is-primary" aria-disabled={cannotSend} onClick={() => void send()}>
               {isSending ? t.sending : t.comment} <Keys keys="Ctrl Enter" />
             </button>
           </div>

@@ -2,6 +2,7 @@ import type { Card } from '@lockstep/client'
 import { useId, useState } from 'react'
 import { ActivityLine } from '../activity/activity-line.tsx'
 import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { readDraft, useDraftName } from '../card/drafts.ts'
 import { reusedText } from '../card/reused-text.ts'
 import { confirmAction } from '../ui/confirm.ts'
@@ -11,7 +12,8 @@ import type { HistoryEntry } from './use-card-history.ts'
 
 /** A change of the card. An earlier description can be read and used again. */
 export function HistoryRow({ entry: { line, earlierText }, card }: { entry: HistoryEntry; card: Card }) {
-  const { board_id, view } = useTools()
+  const { board_id } = useTools()
+  const { view } = useShownBoard()
   const id = useId()
   const draftName = useDraftName(card.id, 'description')
   const [isOpen, setOpen] = useState(false)

@@ -1,8 +1,9 @@
 import type { Card, LoggedEvent } from '@lockstep/client'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useInsertionEffect, useMemo, useRef, useState } from 'react'
 import { describeLog } from '../activity/describe-log.ts'
 import type { ActivityLineData } from '../activity/group-events.ts'
 import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { client } from '../session.ts'
 
 interface LoadedHistory {
@@ -21,12 +22,15 @@ const DEBOUNCE_MS = 400
 
 /** The history of a card without its comments, which are shown themselves. It is loaded when it is first shown. */
 export function useCardHistory(card: Card, isShown: boolean) {
-  const { board_id, view } = useTools()
+  const { board_id } = useTools()
+  const { view } = useShownBoard()
   const card_id = card.id
   const [loaded, setLoaded] = useState<LoadedHistory>()
   const [failure, setFailure] = useState<unknown>()
   const isLoaded = useRef(false)
-  isLoaded.current = loaded !== undefined
+  useInsertionEffect(() => {
+    isLoaded.current = loaded !== undefined
+  }, [loaded])
 
   const loadPage = useCallback(
     async (cursor: string | undefined) => {

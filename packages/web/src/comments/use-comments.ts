@@ -1,6 +1,6 @@
 import type { Comment } from '@lockstep/client'
 import { useBoardEvents } from '@lockstep/client/react'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useInsertionEffect, useMemo, useRef, useState } from 'react'
 import { boardApi } from '../board-state/board-api.ts'
 import { client } from '../session.ts'
 
@@ -22,7 +22,9 @@ export function useComments(board_id: string, card_id: string) {
   const [failure, setFailure] = useState<unknown>()
   const [isLoading, setLoading] = useState(false)
   const latest = useRef(loaded)
-  latest.current = loaded
+  useInsertionEffect(() => {
+    latest.current = loaded
+  }, [loaded])
 
   const put = useCallback((id: string, comment: Comment | undefined) => {
     setLoaded((now) => ({ ...now, byId: new Map(now.byId).set(id, comment) }))

@@ -4,6 +4,7 @@ import { relativeTime } from '../boards/relative-time.ts'
 import { fullDate } from '../ui/dates.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Avatar, nameOf } from '../ui/people.tsx'
+import { plainExcerpt } from './excerpt.ts'
 import { t } from './messages.ts'
 
 interface InboxRowProps {
@@ -15,7 +16,8 @@ interface InboxRowProps {
 
 /** An item of the inbox: a link to what it is about, and a button that marks it. */
 export function InboxRow({ item, now, onMark }: InboxRowProps) {
-  const { actor, board, card, comment, count, changed_at } = item
+  const { board, card, comment, count, changed_at } = item
+  const person = item.actor ?? item.trigger?.actor
   const isUnread = item.read_at === null
   const title = card ? t.numbered(card) : board.title
   const markLabel = isUnread ? t.markAsRead({ title }) : t.markAsUnread({ title })
@@ -24,7 +26,7 @@ export function InboxRow({ item, now, onMark }: InboxRowProps) {
       <Link href={pathOf(item)} className="inbox-link" onClick={() => isUnread && onMark(item, true)}>
         {/* The text says who it is. */}
         <span className="inbox-actor" aria-hidden="true">
-          {actor ? <Avatar person={actor} /> : <Icon name="bolt" />}
+          {person ? <Avatar person={person} /> : <Icon name="bolt" />}
         </span>
         <span className="inbox-text">
           <span className="inbox-what" dir="auto">
@@ -36,7 +38,7 @@ export function InboxRow({ item, now, onMark }: InboxRowProps) {
           </span>{' '}
           {comment && (
             <span className="inbox-excerpt" dir="auto">
-              {t.quoted({ text: comment.excerpt })}
+              {t.quoted({ text: plainExcerpt(comment.excerpt) })}
             </span>
           )}{' '}
         </span>
@@ -63,7 +65,16 @@ function pathOf({ board, card, comment }: InboxItem): string {
   return `/b/${board.id}/c/${card.id}${comment ? `?comment=${comment.id}` : ''}`
 }
 
-function eventOf({ reason, actor }: InboxItem): string {
-  const name = actor ? nameOf(actor) : t.aRule
-  return { mentioned: t.mentionedYou, assigned: t.assignedYou, added: t.addedYou }[reason]({ name })
+function eventOf({ reason, actor, trigger }: InboxItem): string {
+  if (actor)
+    return { mentioned: t.mentionedYou, assigned: t.assignedYou, added: t.addedYou }[reason]({ name: nameOf(actor) })
+  // A rule only assigns, also if the reason is an earlier mention.
+  return trigger ? startOf(trigger) : t.assignedYou({ name: t.aRule })
+}
+
+/** Who started the rule that assigned the user, and how. */
+function startOf({ type, actor, column, label }: NonNullable<InboxItem['trigger']>): string {
+  const name = nameOf(actor)
+  if (type === 'LABEL_ADDED') return label ? t.labeledBy({ name, label: label.name }) : t.labelAddedBy({ name })
+  return column ? t.movedToBy({ name, column: column.title }) : t.movedBy({ name })
 }

@@ -1,5 +1,6 @@
 import type { BoardMember } from '@lockstep/client'
 import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { Avatar, nameOf } from '../ui/people.tsx'
 import { Select } from '../ui/select.tsx'
 import { t } from './messages.ts'
@@ -19,6 +20,7 @@ export const rowId = (user_id: string) => `member-${user_id}`
 
 export function MemberRow({ member, isOnline, pending, problem, onRole, onRemove }: MemberRowProps) {
   const tools = useTools()
+  const { isOwner, isReadOnly } = useShownBoard()
   const { user, user_id } = member
   const isMe = user_id === tools.me.id
   const role = pending?.what === 'role' ? pending.role : member.role
@@ -37,7 +39,7 @@ export function MemberRow({ member, isOnline, pending, problem, onRole, onRemove
       </span>
       <span className="member-acts">
         {pending && <small role="status">{pending.what === 'removal' ? t.removing : t.saving}</small>}
-        {tools.isOwner && !tools.isReadOnly ? (
+        {isOwner && !isReadOnly ? (
           <Select
             label={t.roleOf({ name: nameOf(user) })}
             value={role}
@@ -51,10 +53,10 @@ export function MemberRow({ member, isOnline, pending, problem, onRole, onRemove
         ) : (
           <span className="chip">{member.role === 'owner' ? t.owner : t.member}</span>
         )}
-        {(tools.isOwner || isMe) && (
+        {(isOwner || isMe) && (
           <button type="button" className="button is-quiet" disabled={pending !== undefined} onClick={onRemove}>
-            {isMe ? (tools.isOwner ? t.leave : t.leaveBoard) : t.remove}
-            {tools.isOwner && <span className="visually-hidden">{` ${isMe ? t.leaveWhat : nameOf(user)}`}</span>}
+            {isMe ? (isOwner ? t.leave : t.leaveBoard) : t.remove}
+            {isOwner && <span className="visually-hidden">{` ${isMe ? t.leaveWhat : nameOf(user)}`}</span>}
           </button>
         )}
       </span>

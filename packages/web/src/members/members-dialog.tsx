@@ -1,7 +1,9 @@
 import type { User } from '@lockstep/client'
 import { type RefObject, useEffect, useRef, useState } from 'react'
-import { usePresence, useTools } from '../board-state/board-tools.ts'
+import { useTools } from '../board-state/board-tools.ts'
 import type { PanelProps } from '../board-state/panel-props.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
+import { usePresence } from '../board-state/use-presence.ts'
 import { hasLetterKeys } from '../preferences.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -19,6 +21,7 @@ import './members.css'
 /** The members and their roles. Owners invite, change and remove members; every member can leave. */
 export function MembersDialog({ view }: PanelProps) {
   const tools = useTools()
+  const { isOwner, isReadOnly, status } = useShownBoard()
   const changes = useMemberChanges(view)
   const field = useRef<HTMLInputElement>(null)
   const list = useRef<HTMLUListElement>(null)
@@ -27,14 +30,14 @@ export function MembersDialog({ view }: PanelProps) {
     if (matchMedia('(pointer: coarse)').matches) list.current?.focus()
   }, [])
   // On an archived board, members can only be removed or leave.
-  const mayAdd = tools.isOwner && !tools.isReadOnly
+  const mayAdd = isOwner && !isReadOnly
   const online = new Set(usePresence().map(({ user_id }) => user_id))
   const invited = [...changes.pending.values()].flatMap((each) => (each.what === 'invitation' ? [each.user] : []))
   return (
     <Dialog title={t.membersOf({ board: view.title })} onClose={() => tools.close()}>
       <div className="dialog-body members">
         {mayAdd && <Invite view={view} field={field} onInvite={changes.invite} />}
-        {tools.status.phase === 'offline' && (
+        {status.phase === 'offline' && (
           <p className="members-note" role="status">
             {t.offline}
           </p>
@@ -62,9 +65,9 @@ export function MembersDialog({ view }: PanelProps) {
             </li>
           ))}
         </ul>
-        {changes.removed && !tools.isReadOnly && <Removed user={changes.removed} onInvite={changes.invite} />}
+        {changes.removed && !isReadOnly && <Removed user={changes.removed} onInvite={changes.invite} />}
         {mayAdd && <InvitationLinks view={view} />}
-        {tools.isOwner && <BoardTokens board_id={view.id} />}
+        {isOwner && <BoardTokens board_id={view.id} />}
         <CopyField note={t.boardLinkNote} label={t.boardLink} value={`${location.origin}/app/b/${view.id}`} />
       </div>
     </Dialog>

@@ -18,7 +18,10 @@ export function useInvitations({ id: board_id, members }: FullBoard) {
   }
   const load = () =>
     client.listInvitations({ board_id }).then((list) => {
-      if (isMounted.current) setPending(list)
+      if (!isMounted.current) return
+      setPending(list)
+      // A link that was used or revoked is no longer offered.
+      setLink((now) => (list.some(({ id }) => id === now?.id) ? now : undefined))
     }, fail)
   // biome-ignore lint/correctness/useExhaustiveDependencies: `load` is a new function in each render
   useEffect(() => {

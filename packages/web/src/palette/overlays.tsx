@@ -1,15 +1,14 @@
 import { useEffect } from 'react'
-import { overlay } from '../board-state/overlay.ts'
+import { useOverlay } from '../board-state/overlay.ts'
 import { useAppKeys } from '../shortcuts/app-keys.ts'
 import { lazyComponent, whenIdle } from '../ui/lazy-component.tsx'
-import { useStore } from '../ui/store.ts'
 
 const Palette = lazyComponent(async () => (await import('./palette.tsx')).Palette)
 const ShortcutSheet = lazyComponent(async () => (await import('../shortcuts/shortcut-sheet.tsx')).ShortcutSheet)
 
 /** The overlays of all pages and their shortcuts. They are prefetched when the browser is idle, so that they open at once. */
 export function Overlays() {
-  const shown = useStore(overlay)
+  const shown = useOverlay()
   useAppKeys()
   useEffect(() => {
     whenIdle(() => void Promise.all([Palette.fetch(), ShortcutSheet.fetch()]))

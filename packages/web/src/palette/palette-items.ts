@@ -1,8 +1,8 @@
-import type { Board } from '@lockstep/client'
 import { numberOf } from '../board-state/board-model.ts'
 import type { BoardTools } from '../board-state/board-tools.ts'
 import { cardMenu } from '../board-state/card-menu.ts'
 import { toggleFilter } from '../board-state/filter-address.ts'
+import type { ShownBoard } from '../board-state/offline-boards.ts'
 import { openCardId } from '../board-state/open-card.ts'
 import { openShortcuts } from '../board-state/overlay.ts'
 import { setTheme, type Theme } from '../preferences.ts'
@@ -33,7 +33,7 @@ export interface PaletteGroup {
 }
 interface Sources {
   tools: BoardTools | undefined
-  boards: readonly Board[]
+  boards: readonly ShownBoard[]
   card_id: string | undefined
   go: (path: string) => void
 }
@@ -89,7 +89,7 @@ const cardItems = (tools: BoardTools): PaletteItem[] =>
     })),
   )
 
-const boardItem = (board: Board, go: Sources['go']): PaletteItem => ({
+const boardItem = (board: ShownBoard, go: Sources['go']): PaletteItem => ({
   id: `board-${board.id}`,
   label: board.title,
   icon: 'list',
@@ -101,7 +101,7 @@ const boardItem = (board: Board, go: Sources['go']): PaletteItem => ({
 const cardActions = (tools: BoardTools, card_id: string): PaletteItem[] => {
   const card = tools.find(card_id)?.card
   const inDialog = openCardId() === card_id ? ['Enter', 'E'] : []
-  const items = (card ? cardMenu(tools, card) : []).filter((item) => item !== undefined)
+  const items = (card ? cardMenu(tools, card, tools.isReadOnly) : []).filter((item) => item !== undefined)
   return items
     .filter(({ keys = '' }) => !inDialog.includes(keys))
     .map(({ label, icon = 'file', keys, onSelect }) => ({

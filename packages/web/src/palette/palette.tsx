@@ -1,10 +1,11 @@
 import { Autocomplete } from '@base-ui/react/autocomplete'
-import type { Board } from '@lockstep/client'
 import { type ReactNode, useEffect, useState } from 'react'
 import { useLocation } from 'wouter'
-import { closeOverlay, currentBoard } from '../board-state/overlay.ts'
-import { client } from '../session.ts'
+import { boardList, loadBoards } from '../board-state/board-list.ts'
+import type { ShownBoard } from '../board-state/offline-boards.ts'
+import { currentBoard } from '../board-state/overlay.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { closeStep } from '../ui/history-step.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Keys } from '../ui/keys.tsx'
 import { useStore } from '../ui/store.ts'
@@ -35,7 +36,7 @@ export function Palette({ card_id }: { card_id: string | undefined }) {
       <Dialog
         title={t.commandPalette}
         hasOwnHeading
-        onClose={closeOverlay}
+        onClose={closeStep}
         actions={
           <>
             <Icon name="search" />
@@ -71,13 +72,8 @@ export function Palette({ card_id }: { card_id: string | undefined }) {
 
 function Row({ found }: { found: PaletteGroup['items'][number] }) {
   const { item, match } = found
-  const run = () => {
-    closeOverlay()
-    // Closing returns the focus; the action may move it after that.
-    setTimeout(item.run)
-  }
   return (
-    <Autocomplete.Item className="palette-item" value={found} onClick={run}>
+    <Autocomplete.Item className="palette-item" value={found} onClick={() => closeStep(item.run)}>
       <Icon name={item.icon} />
       <span className="palette-label" dir="auto">
         {marked(item.label, match.ranges)}
@@ -93,13 +89,11 @@ function Row({ found }: { found: PaletteGroup['items'][number] }) {
   )
 }
 
+const noBoards: readonly ShownBoard[] = []
 /** Loaded each time the palette opens. If that fails, the other results are still shown. */
-function useBoards(): readonly Board[] {
-  const [boards, setBoards] = useState<readonly Board[]>([])
-  useEffect(() => {
-    client.listBoards().then(setBoards, () => undefined)
-  }, [])
-  return boards
+function useBoards(): readonly ShownBoard[] {
+  useEffect(() => void loadBoards(), [])
+  return useStore(boardList).boards ?? noBoards
 }
 
 function marked(text: string, ranges: Match['ranges']): ReactNode {

@@ -1,5 +1,6 @@
 import type { Removal } from '@lockstep/client'
 import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { relativeTime } from '../boards/relative-time.ts'
 import { fullDate } from '../ui/dates.ts'
 import { nameOf } from '../ui/people.tsx'
@@ -10,8 +11,9 @@ const DAY_MS = 86_400_000
 /** Who archived or deleted it, and when. */
 export function RemovalNote({ removed: { as, at, by } }: { removed: Removal }) {
   const tools = useTools()
+  const board = useShownBoard()
   const when = relativeTime(at, Date.now()) ?? t.justNow
-  const user = by === null ? undefined : tools.member(by)
+  const user = by === null ? undefined : board.member(by)
   const name = user ? nameOf(user) : t.someone
   const text =
     by === tools.me.id

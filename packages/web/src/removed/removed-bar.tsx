@@ -1,6 +1,6 @@
 import type { RemovedItem } from '@lockstep/client'
 import type { ReactNode } from 'react'
-import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { t } from './messages.ts'
 import { DaysLeft, RemovalNote } from './removal-note.tsx'
 import { type OnLeave, useRestore } from './use-restore.tsx'
@@ -14,7 +14,7 @@ interface RemovedBarProps {
 
 /** Who removed it, and the buttons to restore it or to delete it for good. */
 export function RemovedBar({ item, onLeave, children }: RemovedBarProps) {
-  const tools = useTools()
+  const { isReadOnly, isOwner } = useShownBoard()
   const { restore, purge, busyId, question } = useRestore({ onLeave, opensCard: true })
   const isBusy = busyId !== undefined
   return (
@@ -26,12 +26,12 @@ export function RemovedBar({ item, onLeave, children }: RemovedBarProps) {
       </span>
       <span className="cd-bar-actions">
         {children}
-        {!tools.isReadOnly && tools.isOwner && (
+        {!isReadOnly && isOwner && (
           <button type="button" className="button" onClick={() => void purge(item)}>
             {t.purge}
           </button>
         )}
-        {!tools.isReadOnly && (
+        {!isReadOnly && (
           <button type="button" className="button is-primary" aria-disabled={isBusy} onClick={() => void restore(item)}>
             {isBusy ? t.restoring : t.restore}
           </button>

@@ -2,6 +2,7 @@ import type { Card } from '@lockstep/client'
 import { useState } from 'react'
 import { type CardLocation, numberOf } from '../board-state/board-model.ts'
 import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { useOffline } from '../board-state/use-offline.ts'
 import { CardContent } from '../card/card-content.tsx'
 import { cardText } from '../card/card-text.ts'
@@ -86,9 +87,10 @@ interface LostCardProps {
 /** What is known of a card that left while it was open. Its text can be copied, and the card created again without its files. */
 function LostCard({ last: { card, column, index }, description, isFinal, draftName }: LostCardProps) {
   const tools = useTools()
+  const { view, isReadOnly } = useShownBoard()
   const { title, attachments } = card
   const text = description ?? card.description ?? ''
-  const target = tools.view.columns.find(({ id }) => id === column.id) ?? tools.view.columns[0]
+  const target = view.columns.find(({ id }) => id === column.id) ?? view.columns[0]
   const recreate = (column_id: string) => {
     const card_id = recreateCard(tools, card, text, { column_id, position: index })
     writeDraft(draftName, undefined)
@@ -105,7 +107,7 @@ function LostCard({ last: { card, column, index }, description, isFinal, draftNa
           <button type="button" className="button" onClick={() => void copyText(cardText(card, text))}>
             {t.copyText}
           </button>
-          {isFinal && target && !tools.isReadOnly && (
+          {isFinal && target && !isReadOnly && (
             <button type="button" className="button" onClick={() => recreate(target.id)}>
               {t.recreate}
             </button>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
-import { useTools } from '../board-state/board-tools.ts'
+import { useReadOnly, useTools } from '../board-state/board-tools.ts'
 import { filterQuery } from '../board-state/filter-address.ts'
 import type { PanelProps } from '../board-state/panel-props.ts'
 import { useOffline } from '../board-state/use-offline.ts'
@@ -18,6 +18,7 @@ import './removed.css'
 /** The archived and deleted cards and columns of the board. One of them can be opened in place of the list. */
 export function RemovedDialog({ view, item }: PanelProps) {
   const tools = useTools()
+  const isReadOnly = useReadOnly()
   const [, navigate] = useLocation()
   const isOffline = useOffline()
   const [filter, setFilter] = useState(noFilter)
@@ -57,7 +58,7 @@ export function RemovedDialog({ view, item }: PanelProps) {
               {t.offline}
             </p>
           )}
-          {tools.isReadOnly && <p className="removed-notice">{t.boardArchived}</p>}
+          {isReadOnly && <p className="removed-notice">{t.boardArchived}</p>}
           <RemovedList
             ref={rows}
             loaded={loaded}

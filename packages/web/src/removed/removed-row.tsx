@@ -3,6 +3,7 @@ import { Link } from 'wouter'
 import { numberOf } from '../board-state/board-model.ts'
 import { useTools } from '../board-state/board-tools.ts'
 import { filterQuery } from '../board-state/filter-address.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { Icon } from '../ui/icon.tsx'
 import { t } from './messages.ts'
 import { DaysLeft, RemovalNote } from './removal-note.tsx'
@@ -17,8 +18,9 @@ interface RemovedRowProps {
 /** An archived or deleted card or column in the list. */
 export function RemovedRow({ item, actions: { restore, purge, busyId }, onOpen }: RemovedRowProps) {
   const tools = useTools()
+  const board = useShownBoard()
   const { id, kind, title, number, column_id, card_count, removed } = item
-  const column = tools.view.columns.find((each) => each.id === column_id)
+  const column = board.view.columns.find((each) => each.id === column_id)
   const isBusy = busyId === id
   return (
     <li className="removed-row" data-removed-id={id}>
@@ -43,7 +45,7 @@ export function RemovedRow({ item, actions: { restore, purge, busyId }, onOpen }
           <DaysLeft removed={removed} />
         </p>
       </div>
-      {!tools.isReadOnly && (
+      {!board.isReadOnly && (
         <span className="removed-acts">
           <button
             type="button"
@@ -54,7 +56,7 @@ export function RemovedRow({ item, actions: { restore, purge, busyId }, onOpen }
           >
             {isBusy ? t.restoring : t.restore}
           </button>
-          {tools.isOwner && (
+          {board.isOwner && (
             <button
               type="button"
               className="icon-button"

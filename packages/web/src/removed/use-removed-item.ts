@@ -1,6 +1,7 @@
 import { type DetailedRemovedItem, isLockstepError } from '@lockstep/client'
 import { useCallback, useEffect, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { client } from '../session.ts'
 
 interface RemovedItemState {
@@ -12,7 +13,8 @@ interface RemovedItemState {
 
 /** Something that left the board. Loaded when the board is up to date: until then it may be one that has just come. */
 export function useRemovedItem(removed_id: string): RemovedItemState & { reload: () => void } {
-  const { board_id, status } = useTools()
+  const { board_id } = useTools()
+  const { status } = useShownBoard()
   const isCurrent = status.phase === 'live' || status.phase === 'polling'
   const [state, setState] = useState<RemovedItemState & { id?: string }>({})
   const load = useCallback(

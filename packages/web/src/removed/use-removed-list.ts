@@ -1,6 +1,6 @@
 import type { RemovedItem } from '@lockstep/client'
 import { useBoardEvents } from '@lockstep/client/react'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useInsertionEffect, useRef, useState } from 'react'
 import { boardApi } from '../board-state/board-api.ts'
 import { client } from '../session.ts'
 
@@ -57,7 +57,9 @@ export function useRemovedList(board_id: string, filter: RemovedFilter, isOfflin
   )
   /** A response for an earlier filter is of no use. */
   const latest = useRef(read)
-  latest.current = read
+  useInsertionEffect(() => {
+    latest.current = read
+  }, [read])
   const ifCurrent = async (response: Promise<LoadedList>, act: (loaded: LoadedList) => void) => {
     const loaded = await response
     if (latest.current === read) act(loaded)

@@ -1,6 +1,7 @@
 import { isLockstepError, type RemovedItem } from '@lockstep/client'
 import { type ReactNode, useRef, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { useOffline } from '../board-state/use-offline.ts'
 import { client } from '../session.ts'
 import { confirmAction } from '../ui/confirm.ts'
@@ -24,6 +25,7 @@ interface RestoreOptions {
 export function useRestore({ onLeave, opensCard = false }: RestoreOptions) {
   const tools = useTools()
   const { board_id } = tools
+  const { view } = useShownBoard()
   const isOffline = useOffline()
   const [busyId, setBusyId] = useState<string>()
   const [asked, setAsked] = useState<Removed>()
@@ -82,7 +84,7 @@ export function useRestore({ onLeave, opensCard = false }: RestoreOptions) {
   const question: ReactNode = asked && (
     <ColumnQuestion
       item={asked}
-      columns={tools.view.columns}
+      columns={view.columns}
       onChoose={(column_id) => void restore(asked, column_id)}
       onClose={() => setAsked(undefined)}
     />

@@ -1,41 +1,34 @@
-import { type AccessToken, type Board, isLockstepError, type NewAccessToken } from '@lockstep/client'
+import { type AccessToken, isLockstepError, type NewAccessToken } from '@lockstep/client'
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { boardList, loadBoards } from '../board-state/board-list.ts'
 import { client } from '../session.ts'
 import { copyText } from '../ui/clipboard.ts'
 import { Failure } from '../ui/failure.tsx'
 import { focusAfterRender } from '../ui/focus.ts'
 import { Icon } from '../ui/icon.tsx'
+import { useStore } from '../ui/store.ts'
 import { NewTokenForm } from './new-token-form.tsx'
 import { revokeToken } from './revoke-token.ts'
 import { t } from './token-messages.ts'
 import { TokenRow } from './token-row.tsx'
 
-interface Loaded {
-  tokens: readonly AccessToken[]
-  boards: readonly Board[]
-}
-
 /** The user's access tokens. A new token is shown once, and kept nowhere. */
 export function AccessTokens() {
-  const [loaded, setLoaded] = useState<Loaded>()
+  const [tokens, setTokens] = useState<readonly AccessToken[]>()
+  const { boards = [] } = useStore(boardList)
   const [failure, setFailure] = useState<unknown>()
   const [created, setCreated] = useState<NewAccessToken>()
   const [isCreating, setCreating] = useState(false)
   const newButton = useRef<HTMLButtonElement>(null)
   const load = useCallback(() => {
     setFailure(undefined)
-    Promise.all([client.listTokens(), client.listBoards()]).then(
-      ([tokens, boards]) => setLoaded({ tokens, boards }),
-      setFailure,
-    )
+    Promise.all([client.listTokens(), loadBoards()]).then(([found]) => setTokens(found), setFailure)
   }, [])
   useEffect(load, [load])
   if (isLockstepError(failure, 'not_found')) return <p className="setting-hint">{t.turnedOff}</p>
   if (failure) return <Failure error={failure} onRetry={load} />
-  if (!loaded) return <p className="setting-hint">{t.loading}</p>
+  if (!tokens) return <p className="setting-hint">{t.loading}</p>
 
-  const { tokens, boards } = loaded
-  const setTokens = (next: readonly AccessToken[]) => setLoaded({ boards, tokens: next })
   const focusNew = () => focusAfterRender(() => newButton.current)
   const close = () => {
     setCreating(false)
@@ -49,7 +42,7 @@ export function AccessTokens() {
   }
   const revoke = async (token: AccessToken) => {
     if (!(await revokeToken(token, () => client.revokeToken({ token_id: token.id })))) return
-    setLoaded((now) => now && { ...now, tokens: now.tokens.filter(({ id }) => id !== token.id) })
+    setTokens((now) => now?.filter(({ id }) => id !== token.id))
     setCreated((now) => (now?.id === token.id ? undefined : now))
     focusNew()
   }
@@ -59,7 +52,7 @@ export function AccessTokens() {
     <>
       <p className="setting-hint">{t.hint}</p>
       {created && <CreatedToken created={created} onClose={close} />}
-      {isCreating && <NewTokenForm boards={boards} onCreated={add} onCancel={close} />}
+      {isCreating && <NewTokenForm onCreated={add} onCancel={close} />}
       {!isCreating && !created && (
         <button ref={newButton} type="button" className="button" onClick={() => setCreating(true)}>
           <Icon name="plus" /> {t.newToken}

@@ -40,7 +40,7 @@ export const t = defineMessages('accessibility', {
   contrastMinimumMet:
     'Text has a contrast of at least 4.5:1 in both themes. A label shows its colour as a dot beside its name, with a ring where the colour is too close to the background.',
   contrastMinimumProof:
-    'The contrast of all colour token pairs, and of avatars in all 360 hues, is computed for both themes.',
+    'The contrast of all colour token pairs, and of avatars in all their colours, is computed for both themes.',
   reflow: 'Reflow',
   reflowMet:
     'Everything works at a width of 320 pixels (400 % zoom). Only the columns scroll horizontally, one column per screen.',

@@ -1,7 +1,7 @@
 import { defineMessages, params } from '../ui/i18n.ts'
 
 export const t = defineMessages('settings', {
-  yourBoards: 'Your boards',
+  boards: 'Boards',
   accountOf: params('{initials}, account of {name}'),
   settings: 'Settings',
   keyboardShortcuts: 'Keyboard shortcuts',

@@ -1,10 +1,12 @@
-import type { Board, NewAccessToken } from '@lockstep/client'
+import type { NewAccessToken } from '@lockstep/client'
 import { FormAlert } from '../account/form-alert.tsx'
 import { useForm } from '../account/use-form.ts'
 import { useRecentLogin } from '../account/use-recent-login.tsx'
+import { boardList, loadMoreBoards } from '../board-state/board-list.ts'
 import { client } from '../session.ts'
 import { Field } from '../ui/field.tsx'
 import { Select } from '../ui/select.tsx'
+import { useStore } from '../ui/store.ts'
 import { scopeNames, t } from './token-messages.ts'
 
 const ALL_BOARDS = 'all'
@@ -13,13 +15,13 @@ const initial = { name: '', scope: 'read', board_id: ALL_BOARDS, expires_in_days
 const optionsOf = (labels: Record<string, string>) => Object.entries(labels).map(([value, label]) => ({ value, label }))
 
 interface NewTokenFormProps {
-  boards: readonly Board[]
   onCreated: (token: NewAccessToken) => void
   onCancel: () => void
 }
 
 /** Creates an access token. If the login is too old, asks for the password and continues. */
-export function NewTokenForm({ boards, onCreated, onCancel }: NewTokenFormProps) {
+export function NewTokenForm({ onCreated, onCancel }: NewTokenFormProps) {
+  const { boards = [], hasMore } = useStore(boardList)
   const { withRecentLogin, loginDialog } = useRecentLogin(t.logInAgain, t.logInAgainText)
   const send = async (values: typeof initial) => {
     const created = await withRecentLogin(() => create(values))
@@ -54,6 +56,11 @@ export function NewTokenForm({ boards, onCreated, onCancel }: NewTokenFormProps)
           { value: ALL_BOARDS, label: t.allBoards },
           ...boards.map(({ id, title }) => ({ value: id, label: title })),
         ])}
+        {hasMore && (
+          <button type="button" className="button is-quiet" onClick={() => void loadMoreBoards()}>
+            {t.moreBoards}
+          </button>
+        )}
         {select('expires_in_days', t.lifetime, optionsOf(lifetimes))}
         <div className="token-actions">
           <button type="submit" className="button is-primary" aria-disabled={isBusy}>

@@ -11,8 +11,8 @@ export function PageFrame({ title, children }: { title: string; children: ReactN
   return (
     <>
       <header className="top">
-        <Link href="/boards" className="top-home" aria-label={t.yourBoards}>
-          <Mark />
+        <Link href="/boards" className="top-home">
+          <Mark /> {t.boards}
         </Link>
         <Heading title={title} />
         <span className="spacer" />

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { FormAlert } from '../account/form-alert.tsx'
 import { useForm } from '../account/use-form.ts'
-import { client } from '../session.ts'
+import { changePassword } from '../session.ts'
 import { Field } from '../ui/field.tsx'
 import { showToast } from '../ui/toasts.ts'
 import { t } from './messages.ts'
@@ -14,7 +14,7 @@ export function PasswordForm({ email, onTokensRevoked }: { email: string; onToke
   const [isShown, setShown] = useState(false)
   const [revokesTokens, setRevokesTokens] = useState(false)
   const { form, field, failure, isBusy, setValues } = useForm(empty, fieldsByCode, async (values) => {
-    await client.changePassword({ ...values, revoke_tokens: revokesTokens })
+    await changePassword({ ...values, revoke_tokens: revokesTokens })
     setValues(empty)
     showToast(t.passwordChanged)
     if (revokesTokens) onTokensRevoked()

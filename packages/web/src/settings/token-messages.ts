@@ -16,6 +16,7 @@ export const t = defineMessages('tokens', {
   write: 'Read and change',
   admin: 'Everything that owners may do',
   board: 'Boards',
+  moreBoards: 'Show more boards in this list',
   allBoards: 'All boards',
   lifetime: 'Expires after',
   days7: '7 days',

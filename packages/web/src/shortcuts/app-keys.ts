@@ -1,8 +1,9 @@
 import { useEffect } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { filterQuery } from '../board-state/filter-address.ts'
-import { closeOverlay, currentBoard, openPalette, openShortcuts, overlay } from '../board-state/overlay.ts'
+import { currentBoard, isOverlayOpen, openPalette, openShortcuts } from '../board-state/overlay.ts'
 import { hasLetterKeys } from '../preferences.ts'
+import { closeStep } from '../ui/history-step.ts'
 import { hasCommand, isWriting } from '../ui/keys.tsx'
 import { openLayers } from '../ui/layers.ts'
 
@@ -43,9 +44,9 @@ export function handleAppKeys(event: KeyboardEvent) {
   if (event.defaultPrevented) return
   if (hasCommand(event) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k') {
     event.preventDefault()
-    if (overlay.get()) closeOverlay()
+    if (isOverlayOpen()) closeStep()
     else openPalette()
-  } else if (event.key === '?' && hasLetterKeys() && !isWriting(event.target) && !overlay.get()) {
+  } else if (event.key === '?' && hasLetterKeys() && !isWriting(event.target) && !isOverlayOpen()) {
     event.preventDefault()
     openShortcuts()
   }

@@ -1,7 +1,7 @@
 import { useLocation } from 'wouter'
-import { closeOverlay } from '../board-state/overlay.ts'
 import { preferences } from '../preferences.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { closeStep } from '../ui/history-step.ts'
 import { Keys } from '../ui/keys.tsx'
 import { useStore } from '../ui/store.ts'
 import { t } from './messages.ts'
@@ -16,20 +16,13 @@ export function ShortcutSheet() {
   const isHere = ({ screen }: ScreenKeys) => here.includes(screen)
   const others = shortcuts.filter((part) => !isHere(part))
   return (
-    <Dialog title={t.keyboardShortcuts} size="wide" onClose={closeOverlay}>
+    <Dialog title={t.keyboardShortcuts} size="wide" onClose={closeStep}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls and has no focusable content */}
       <section className="dialog-body shortcuts" aria-label={t.shortcuts} tabIndex={0}>
         {!hasLetterKeys && (
           <p className="shortcuts-note">
             {t.singleKeysAreOff}{' '}
-            <button
-              type="button"
-              className="link-button"
-              onClick={() => {
-                closeOverlay()
-                navigate('/settings')
-              }}
-            >
+            <button type="button" className="link-button" onClick={() => navigate('/settings', { replace: true })}>
               {t.settings}
             </button>
           </p>

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { boardLetters, handleBoardKeys } from '../board/board-page-keys.ts'
 import { cardLetters, handleCardKeys } from '../board/card-focus-keys.ts'
 import type { BoardTools } from '../board-state/board-tools.ts'
-import { currentBoard, overlay } from '../board-state/overlay.ts'
+import { currentBoard } from '../board-state/overlay.ts'
 import { handleBoardListKeys, handleTileKeys } from '../boards/boards-keys.ts'
 import { setLetterKeys } from '../preferences.ts'
 import { handleAppKeys, handleKeySequence } from './app-keys.ts'
@@ -86,7 +86,6 @@ beforeEach(() => {
     activeElement: element,
   })
   element.isField = false
-  overlay.set(undefined)
   currentBoard.set(tools)
   setLetterKeys(true)
 })

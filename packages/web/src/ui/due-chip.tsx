@@ -1,4 +1,4 @@
-import type { Day } from './days.ts'
+import type { Day } from '@lockstep/client/days'
 import { dayNames } from './days.ts'
 import { dueStatus, dueText } from './due.ts'
 import { Icon } from './icon.tsx'

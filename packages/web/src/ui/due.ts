@@ -1,4 +1,5 @@
-import { type Day, dayNames, daysBetween, shortDayName } from './days.ts'
+import { type Day, daysBetween } from '@lockstep/client/days'
+import { dayNames, shortDayName } from './days.ts'
 import { t } from './messages.ts'
 
 /** `soon` is tomorrow and the five days after it. A card in a done column is `done`, whatever its day. */

@@ -29,11 +29,11 @@ export function lazyComponent<P extends object>(load: () => Promise<ComponentTyp
 /** Prefetching must not compete with the initial load. */
 const IDLE_DELAY_MS = 4_000
 
-/** Runs a callback when the browser is idle, some time after the page was loaded. */
-export function whenIdle(act: () => void) {
+/** Runs a callback when the browser is idle, after a delay. */
+export function whenIdle(act: () => void, delayMs = IDLE_DELAY_MS) {
   const schedule = () => {
     if ('requestIdleCallback' in globalThis) requestIdleCallback(act)
     else act()
   }
-  setTimeout(schedule, IDLE_DELAY_MS)
+  setTimeout(schedule, delayMs)
 }

@@ -5,12 +5,15 @@ import { setTitle } from './title.ts'
 
 let isFirst = true
 
-/** Sets the page title. The heading takes the focus after a navigation, so that screen readers announce the new page. */
+/**
+ * Sets the page title. The heading takes the focus after a navigation, so that screen readers announce the new page, and when the
+ * page has started again because of a login.
+ */
 export function Heading({ title, children }: { title: string; children?: ReactNode }) {
   const ref = useRef<HTMLHeadingElement>(null)
   useEffect(() => setTitle(title), [title])
   useEffect(() => {
-    if (!isFirst) ref.current?.focus()
+    if (!isFirst || (history.state as { isAfterLogin?: boolean } | null)?.isAfterLogin) ref.current?.focus()
     isFirst = false
   }, [])
   return (

@@ -1,5 +1,6 @@
-import { type CSSProperties, createContext, useContext } from 'react'
+import type { CSSProperties } from 'react'
 import { t } from './messages.ts'
+import { personColor } from './person-color.ts'
 
 /** The fields of a user that are needed to show their name and avatar. */
 export interface Person {
@@ -30,34 +31,20 @@ export function initialsOf(person: Person): string {
   return (last ? firstOf(first, 1) + firstOf(last, 1) : firstOf(first, 2)).toUpperCase()
 }
 
-/** Twelve hues, ordered so that each is far from the ones before it. */
-const hues = [0, 180, 90, 270, 30, 210, 120, 300, 60, 240, 150, 330].map((degrees) => (degrees + 255) % 360)
-const colorAt = (i: number): string => `oklch(0.53 0.14 ${hues[i % hues.length]})`
-
-/** A stable colour for a user outside a board. */
-function colorOf(id: string): string {
-  let hash = 0
-  for (const char of id) hash = (Math.imul(hash, 31) + char.charCodeAt(0)) | 0
-  return colorAt(Math.abs(hash))
-}
-
-/** The colours of a board's members, by user id. */
-export type PersonColors = ReadonlyMap<string, string>
-/** Assigns the colours in the order in which the members joined, so that the first twelve differ. */
-export const personColors = (ids: readonly string[]): PersonColors => new Map(ids.map((id, i) => [id, colorAt(i)]))
-
-const Colors = createContext<PersonColors>(new Map())
-export const PersonColorsProvider = Colors.Provider
-export const personColor = (colors: PersonColors, id: string): string => colors.get(id) ?? colorOf(id)
-
-/** Sets the CSS variable from which labels and avatars take their hue. */
+/** Sets the CSS variable from which labels and avatars take their colour. */
 export const tinted = (color: string): CSSProperties => ({ '--c': color }) as CSSProperties
 
 export function Avatar({ person, note }: { person: Person; note?: string }) {
-  const color = personColor(useContext(Colors), person.id)
   const name = note ? `${nameOf(person)} (${note})` : nameOf(person)
   return (
-    <span className="avatar" style={tinted(color)} title={name} role="img" aria-label={name} data-person-id={person.id}>
+    <span
+      className="avatar"
+      style={tinted(personColor(person.id))}
+      title={name}
+      role="img"
+      aria-label={name}
+      data-person-id={person.id}
+    >
       {initialsOf(person)}
     </span>
   )

@@ -23,7 +23,9 @@ export function Popover({ label, anchor, onClose, initialFocus, mayCoverAnchor =
         const { event } = details
         const target = event instanceof FocusEvent ? event.relatedTarget : event.target
         // The anchor closes it itself.
-        if (details.reason !== 'escape-key' && target instanceof Node && anchor?.contains(target)) details.cancel()
+        const isOfAnchor = details.reason !== 'escape-key' && target instanceof Node && anchor?.contains(target)
+        const isAbove = target instanceof Element && target.closest('.is-on-top') !== null
+        if (isOfAnchor || isAbove) details.cancel()
         else onClose()
       }}
     >

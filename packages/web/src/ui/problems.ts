@@ -41,7 +41,7 @@ const messages = defineMessages('problems', {
   board_card_limit: 'The board is full: it has reached its limit of cards. Delete some first.',
   board_file_limit: 'The board has reached its limit of files. Delete some first.',
   owned_board_limit: 'You have reached your limit of boards. Delete one first.',
-  too_many_requests: 'Too many requests. Wait a moment and try again.',
+  too_many_requests: 'Too many requests. Try again later.',
 } satisfies Partial<Record<ErrorCode, string>>)
 
 interface Problem {

@@ -1,5 +1,5 @@
+import { localDay, nextMidnight } from '@lockstep/client/days'
 import { useEffect } from 'react'
-import { localDay, nextMidnight } from './days.ts'
 import { Store } from './store.ts'
 
 /** The current day in the time zone of the viewer. */

@@ -1,5 +1,5 @@
 import type { Webhook, WebhookDelivery } from '@lockstep/client'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { client } from '../session.ts'
 
 const PAGE_SIZE = 20
@@ -28,7 +28,9 @@ export function useDeliveries(webhook: Webhook, isOnlyFailed: boolean, tests: nu
   )
   /** A response for an earlier filter is of no use. */
   const latest = useRef(read)
-  latest.current = read
+  useLayoutEffect(() => {
+    latest.current = read
+  }, [read])
   const show = useCallback(
     async (
       response: Promise<DeliveryLog>,

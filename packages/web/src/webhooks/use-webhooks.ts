@@ -25,7 +25,8 @@ export function useWebhooks(board_id: string, isOffline: boolean) {
       if (requestedAt === changes.current) setWebhooks(found)
       setFailure(undefined)
     } catch (error) {
-      setFailure(error)
+      // It asks again in five seconds.
+      if (!isLockstepError(error, 'too_many_requests')) setFailure(error)
     }
     isLoading.current = false
   }, [board_id])

@@ -1,8 +1,9 @@
 import { useEffect, useRef } from 'react'
 import { useLocation } from 'wouter'
-import { useTools } from '../board-state/board-tools.ts'
+import { useReadOnly, useTools } from '../board-state/board-tools.ts'
 import { filterQuery } from '../board-state/filter-address.ts'
 import type { PanelProps } from '../board-state/panel-props.ts'
+import { useShownBoard } from '../board-state/shown-board.ts'
 import { useOffline } from '../board-state/use-offline.ts'
 import { BackButton } from '../ui/back-button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -21,7 +22,8 @@ const NEW = 'new'
 
 /** The webhooks of the board, for its owners. One of them, or the form for a new one, can be opened in place of the list. */
 export function WebhooksDialog(props: PanelProps) {
-  const { isOwner, board_id } = useTools()
+  const { board_id } = useTools()
+  const { isOwner } = useShownBoard()
   const [, navigate] = useLocation()
   useEffect(() => {
     if (!isOwner) navigate(`/b/${board_id}${filterQuery()}`, { replace: true })
@@ -35,7 +37,7 @@ function OwnersDialog({ view, item }: PanelProps) {
   const isOffline = useOffline()
   const { webhooks, failure, isOff, load, actions } = useWebhooks(view.id, isOffline)
   const { openedId, backToList } = useRowHistory(view.id, item)
-  const isReadOnly = tools.isReadOnly
+  const isReadOnly = useReadOnly()
   const pathOf = (id: string) => `/b/${view.id}/webhooks/${id}${filterQuery()}`
   const open = (id: string) => {
     openedId.current = id

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { endProcesses, eventually, lockWaiters, startAdmin } from '@lockstep/testing/processes'
-import { databaseUrl, onServer, openSql } from '@lockstep/testing/template-database'
+import { endProcesses, eventually, lockWaiters, startAdmin, startServiceProcess } from '@lockstep/testing/processes'
+import { databaseUrl, onServer, openSql, REDIS } from '@lockstep/testing/template-database'
 import type pg from 'pg'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ensureDatabase, migrate } from './migrate.ts'
@@ -157,10 +157,9 @@ select from things where board_id is null limit 1;`
     await holder.query('begin')
     await holder.query('select from things where id = 3 for update')
     const migrating = run({ ...FIRST, '0002_boards.sql': batches })
-    await eventually(
-      'the others are done',
-      async () => (await sql.query('select from things where board_id = 7')).rowCount === 9,
-    )
+    const looking = `select from pg_stat_activity where datname = current_database() and query like '%is null limit 1;'`
+    await eventually('it looks for remaining rows', async () => (await sql.query(looking)).rowCount === 1)
+    expect((await sql.query('select from things where board_id = 7')).rowCount).toBe(9)
     await holder.query('commit')
     holder.release()
     await migrating
@@ -220,21 +219,48 @@ describe('versions', () => {
   })
 })
 
-test('[UPG-9] migrations recorded by earlier versions are adopted, and their table stays', async () => {
-  await sql.query('create table kysely_migration (name text primary key, timestamp text not null)')
-  await sql.query(`insert into kysely_migration values ('0001_things', '2026-01-01T00:00:00Z')`)
-  await sql.query(FIRST['0001_things.sql'])
-  expect(
-    await run({ ...FIRST, '0002_names.sql': '-- phase: expand\nalter table things add column name text;' }),
-  ).toEqual(['0002_names'])
-  expect(await applied()).toEqual(['0001_things', '0002_names'])
-  expect((await sql.query('select name from kysely_migration')).rows).toEqual([{ name: '0001_things' }])
+describe('a database of 0.1.0 or of a development version', () => {
+  // What they recorded: 0.1.0 has only its baseline.
+  test.each([
+    ['0.1.0', ['0001_baseline']],
+    ['a development version', ['0001_baseline', '0002_invitations', '0003_access_tokens']],
+  ])('[UPG-15] of %s is refused by the start and by the command, and is not changed', async (_, recorded) => {
+    await sql.query(`
+      create table schema_migrations (
+        name text primary key,
+        phase text not null,
+        needs text,
+        applied_at timestamptz not null default clock_timestamp()
+      );
+      create table boards (id uuid primary key, title text not null);
+      insert into boards values ('00000000-0000-4000-8000-000000000001', 'Board')`)
+    await sql.query(`insert into schema_migrations (name, phase) select unnest($1::text[]), 'expand'`, [recorded])
+    const content = async () => [
+      (
+        await sql.query('select table_name, column_name from information_schema.columns where table_schema = $1', [
+          'public',
+        ])
+      ).rows,
+      (await sql.query('select * from boards')).rows,
+      (await sql.query('select * from schema_migrations')).rows,
+    ]
+    const before = await content()
+    const sentence =
+      'This database was made by 0.1.0 or a development version, and cannot be upgraded to this version. Nothing in it was changed. Set DATABASE_URL to a new database.'
+    const command = startAdmin(['migrate'], { DATABASE_URL: url })
+    expect([await command.ended, command.output()]).toEqual([1, `${sentence}\n`])
+    for (const MIGRATE_ON_START of ['true', 'false'])
+      await expect(startServiceProcess({ DATABASE_URL: url, REDIS_URL: REDIS, MIGRATE_ON_START })).rejects.toThrow(
+        sentence,
+      )
+    expect(await content()).toEqual(before)
+  })
 })
 
 test('[UPG-10] the operator can migrate with a command, which prints what it does', async () => {
   const first = startAdmin(['migrate'], { DATABASE_URL: url })
   expect(await first.ended).toBe(0)
-  expect(first.output()).toMatch(/^migrated \{"name":"0001_baseline"\}$/m)
+  expect(first.output()).toMatch(/^migrated \{"name":"0001_schema"\}$/m)
   const second = startAdmin(['migrate'], { DATABASE_URL: url })
   expect(await second.ended).toBe(0)
   expect(second.output()).toBe('Nothing to migrate.\n')

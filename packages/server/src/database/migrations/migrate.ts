@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../../telemetry/log.ts'
+import { connectionConfig } from '../connection.ts'
 import { requireOwnSession } from '../pooler-check.ts'
 import { FOLDER, type Migration, readMigrations } from './read-migrations.ts'
 import { runMigration } from './run-migration.ts'
@@ -35,7 +36,7 @@ export async function migrate(
   { log = silent, folder = FOLDER, isStopped = false }: MigrateOptions = {},
 ): Promise<string[]> {
   const own = await readMigrations(folder)
-  const client = new pg.Client({ connectionString: url, application_name: 'lockstep migrate', keepAlive: true })
+  const client = new pg.Client({ ...connectionConfig(url), application_name: 'lockstep migrate', keepAlive: true })
   // A lost connection fails the running statement, which reports it.
   client.on('error', () => {})
   await client.connect()
@@ -92,25 +93,19 @@ async function acquireMigrationLock(client: pg.Client, log: Log) {
 }
 
 const createMigrationsTable = async (client: pg.Client) => {
-  await client.query(`do $$ begin
-    if to_regclass('schema_migrations') is not null then return; end if;
-    create table schema_migrations (
-      name text primary key,
-      phase text not null,
-      needs text,
-      applied_at timestamptz not null default clock_timestamp()
-    );
-    if to_regclass('kysely_migration') is not null then
-      insert into schema_migrations (name, phase) select name, 'expand' from kysely_migration;
-    end if;
-  end $$`)
+  await client.query(`create table if not exists schema_migrations (
+    name text primary key,
+    phase text not null,
+    needs text,
+    applied_at timestamptz not null default clock_timestamp()
+  )`)
 }
 /** Creates the database of the URL if it does not exist, for development. Returns whether it was created. */
 export async function ensureDatabase(url: string): Promise<boolean> {
   const server = new URL(url)
   const name = decodeURIComponent(server.pathname.slice(1))
   server.pathname = '/postgres'
-  const client = new pg.Client({ connectionString: server.href })
+  const client = new pg.Client(connectionConfig(server.href))
   await client.connect()
   try {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [name])

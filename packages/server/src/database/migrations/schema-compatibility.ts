@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../../telemetry/log.ts'
+import { connectionConfig } from '../connection.ts'
 import { type Migration, type MigrationPhase, readMigrations } from './read-migrations.ts'
 
 /** This version of the service cannot use the schema. The message says what to do. */
@@ -13,20 +14,24 @@ export interface AppliedMigration {
   needs: string | null
 }
 
-/** The applied migrations. Before `schema_migrations`, they were recorded in `kysely_migration`. */
+/** The applied migrations. None in a new database. */
 export async function readAppliedMigrations(client: pg.Client): Promise<AppliedMigration[]> {
-  const { rows } = await client.query<{ current: string | null; older: string | null }>(
-    `select to_regclass('schema_migrations') as current, to_regclass('kysely_migration') as older`,
-  )
-  if (rows[0]?.current)
-    return (await client.query<AppliedMigration>('select name, phase, needs from schema_migrations')).rows
-  if (!rows[0]?.older) return []
-  return (await client.query<AppliedMigration>(`select name, 'expand' as phase, null as needs from kysely_migration`))
-    .rows
+  const { rowCount } = await client.query(`select where to_regclass('schema_migrations') is not null`)
+  if (rowCount === 0) return []
+  return (await client.query<AppliedMigration>('select name, phase, needs from schema_migrations')).rows
 }
 
-/** Throws if a newer version removed something that this version needs. Additions do no harm. */
+/**
+ * Throws if the database began with another baseline, or if a newer version removed something that this version needs. Additions
+ * do no harm.
+ */
 export function requireCompatible(applied: AppliedMigration[], own: Migration[]) {
+  const [baseline] = own
+  if (baseline && applied.length > 0 && !applied.some(({ name }) => name === baseline.name))
+    throw new SchemaMismatch(
+      'This database was made by 0.1.0 or a development version, and cannot be upgraded to this version. ' +
+        'Nothing in it was changed. Set DATABASE_URL to a new database.',
+    )
   const names = new Set(own.map(({ name }) => name))
   const removal = applied.find(({ name, needs }) => needs !== null && !names.has(name) && !names.has(needs))
   if (!removal) return
@@ -51,7 +56,7 @@ export async function requireSchema(
   { maxWaitMs = MAX_WAIT_MS, folder }: { maxWaitMs?: number; folder?: URL } = {},
 ): Promise<void> {
   const own = await readMigrations(folder)
-  const client = new pg.Client({ connectionString: url, application_name: 'lockstep start' })
+  const client = new pg.Client({ ...connectionConfig(url), application_name: 'lockstep start' })
   await client.connect()
   try {
     const deadline = performance.now() + maxWaitMs

@@ -39,11 +39,15 @@ export function sendDownload(request: FastifyRequest, reply: FastifyReply, file:
     .header('accept-ranges', 'bytes')
     .header('content-length', end - start)
     .header('content-type', file.mime_type)
-    .header('content-disposition', create(file.name))
+    .header('content-disposition', dispositionOf(file.name))
     .header('content-security-policy', "default-src 'none'; sandbox")
   const content = request.method === 'HEAD' ? [] : file.content(start, end)
   return reply.send(Readable.from(content, { objectMode: false, highWaterMark: 1 }))
 }
+
+/** With quotes also around a name that needs none, because many clients look for them. */
+const dispositionOf = (name: string) =>
+  create(name).replace(/^attachment; filename=([^";]+)/, 'attachment; filename="$1"')
 
 const mediaTypeOf = (type: string) => type.split(';')[0]?.trim().toLowerCase() ?? ''
 

@@ -19,9 +19,7 @@ export interface UploadedFile {
 /** Stores the bytes of uploads, before the board lock is taken. */
 export interface UploadStore {
   maxBytes: number
-  /** The minimum rate of a client; 0 for none. */
-  minBytesPerSecond: number
-  /** Limits the rate of a user: waits after these bytes for as long as it requires. */
+  /** Limits the rate of a user: waits for as long as it requires. */
   pace: (user_id: string, bytes: number) => Promise<void>
   /** Stores the content temporarily. Returns its id. */
   store: (board_id: string, content: AsyncIterable<Buffer>, user_id: string) => Promise<string>
@@ -45,27 +43,22 @@ const MAX_FIELD_BYTES = 1_024
 /** Receives the file of one request. */
 export interface UploadSink {
   maxBytes: number
-  minBytesPerSecond: number
-  pace: (bytes: number) => Promise<void>
   store: (content: AsyncIterable<Buffer>) => Promise<string>
   discard: (file_id: string) => Promise<void>
 }
 
 export const boardUploadSink = (
-  { store, discard, pace, ...limits }: UploadStore,
+  { store, discard, maxBytes }: UploadStore,
   board_id: string,
   user_id: string,
 ): UploadSink => ({
-  ...limits,
-  pace: (bytes) => pace(user_id, bytes),
+  maxBytes,
   store: (content) => store(board_id, content, user_id),
   discard: (file_id) => discard(board_id, file_id),
 })
 /** Stores nothing: for a retry, whose file is only hashed. */
-export const discardingSink = ({ maxBytes, minBytesPerSecond, pace }: UploadStore, user_id: string): UploadSink => ({
+export const discardingSink = ({ maxBytes }: UploadStore): UploadSink => ({
   maxBytes,
-  minBytesPerSecond,
-  pace: (bytes) => pace(user_id, bytes),
   async store(content) {
     for await (const _ of content);
     return ''
@@ -78,85 +71,33 @@ export async function receiveUpload(
   request: FastifyRequest,
   reply: FastifyReply,
   sink: UploadSink,
+  pace: (bytes: number) => Promise<void>,
 ): Promise<ReceivedUpload> {
-  try {
-    return await receiveAll(request, reply, sink)
-  } catch (error) {
-    // The rest of a slow body is not read.
-    if (isTimeout(error)) reply.header('connection', 'close')
-    throw error
-  }
-}
-
-async function receiveAll(request: FastifyRequest, reply: FastifyReply, sink: UploadSink): Promise<ReceivedUpload> {
-  const { maxBytes, minBytesPerSecond, pace } = sink
-  const chunks = withPace(withMinimumRate(bodyOf(request), minBytesPerSecond), pace)
+  const { maxBytes } = sink
+  const chunks = bodyOf(request, pace)
   try {
     const boundary = readBoundary(request)
     if (Number(request.headers['content-length'] ?? 0) > maxBytes + MAX_EXTRA_BYTES) throw tooLarge(maxBytes)
     const form = new Multipart(withMaximumSize(chunks, maxBytes), boundary)
     return await readForm(form, sink, () => discardRest(chunks, reply))
   } catch (error) {
-    if (!isTimeout(error)) await discardRest(chunks, reply)
+    await discardRest(chunks, reply)
     throw error
   }
 }
 
-const isTimeout = (error: unknown) => error instanceof Problem && error.code === 'request_timeout'
-
 /** The body as a stream. The error of a disconnected client is converted, because it looks like a lost database connection. */
-function bodyOf({ raw }: FastifyRequest): AsyncIterator<Buffer> {
+function bodyOf({ raw }: FastifyRequest, pace: (bytes: number) => Promise<void>): AsyncIterator<Buffer> {
   const chunks = raw[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   return {
-    next: () =>
-      chunks.next().catch(() => {
-        throw new Problem('request_incomplete')
-      }),
-  }
-}
-
-const RATE_SECONDS = 10
-
-/**
- * Throws 408 when the client sends fewer bytes per second, on average over ten seconds. Only the time that the service waits
- * for the client counts.
- */
-function withMinimumRate(chunks: AsyncIterator<Buffer>, bytesPerSecond: number): AsyncIterator<Buffer> {
-  if (bytesPerSecond === 0) return chunks
-  const requiredBytes = bytesPerSecond * RATE_SECONDS
-  let bytes = 0
-  let msLeft = RATE_SECONDS * 1_000
-  return {
     async next() {
-      const startedAt = performance.now()
-      const chunk = await timeoutAfter(msLeft, chunks.next())
-      msLeft -= performance.now() - startedAt
-      bytes += chunk.value?.length ?? 0
-      if (bytes >= requiredBytes) {
-        bytes = 0
-        msLeft = RATE_SECONDS * 1_000
-      }
+      const chunk = await chunks.next().catch(() => {
+        throw new Problem('request_incomplete')
+      })
+      // The whole body, also what is only hashed or discarded: all of it takes time from other requests.
+      if (!chunk.done) await pace(chunk.value.length)
       return chunk
     },
-  }
-}
-
-/** Paces the whole body, also what is only hashed or discarded: all of it takes time from other requests. */
-const withPace = (chunks: AsyncIterator<Buffer>, pace: UploadSink['pace']): AsyncIterator<Buffer> => ({
-  async next() {
-    const chunk = await chunks.next()
-    if (!chunk.done) await pace(chunk.value.length)
-    return chunk
-  },
-})
-
-async function timeoutAfter<T>(ms: number, wait: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Problem('request_timeout')), Math.max(0, ms))
-  try {
-    return await Promise.race([wait, promise])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

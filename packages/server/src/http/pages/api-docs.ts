@@ -5,7 +5,9 @@ import swaggerUi from '@fastify/swagger-ui'
 import { asyncApi, DOCUMENTED_HOST } from '@lockstep/contract/asyncapi'
 import { openApi } from '@lockstep/contract/openapi'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { REVISION } from '../../platform/version.ts'
 import { nameableHost, ownPath, pageHeaders } from './page-policy.ts'
+import { swaggerConfig, withoutCookie } from './swagger-page.ts'
 
 /** Copied by the build of the web client, so that Redoc and its 18 dependencies are not installed in production. */
 const REDOC = new URL('../../../../web/dist/.redoc/redoc.standalone.js', import.meta.url)
@@ -27,7 +29,7 @@ const policyFor = (request: FastifyRequest, path: '/docs/' | '/redoc/') => {
 const redocPage = (document: string) => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Lockstep API</title><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body { margin: 0 }</style></head>
+<style>body { margin: 0 } span:has(> a[href="https://redocly.com/redoc/"]) { display: none }</style></head>
 <body><redoc spec-url="${document}" disable-telemetry="true"></redoc><script type="module" src="/redoc/redoc.standalone.js"></script></body>
 </html>`
 const pages = new URL('../../../pages/', import.meta.url)
@@ -41,7 +43,7 @@ interface ApiDocsSettings {
 
 /** Serves the OpenAPI and AsyncAPI documents, Redoc under `/redoc` and Swagger UI under `/docs`. Loads nothing from other hosts. */
 export async function serveApiDocs(app: FastifyInstance, { hasPages, isTokenKept }: ApiDocsSettings) {
-  const document = openApi()
+  const document = openApi(REVISION)
   serveText(app, '/openapi.json', 'application/json', JSON.stringify(document))
   const realtime = JSON.stringify(asyncApi()).split(JSON.stringify(DOCUMENTED_HOST))
   app.get('/asyncapi.json', ({ headers: { host = '' } }, reply) => {
@@ -50,7 +52,7 @@ export async function serveApiDocs(app: FastifyInstance, { hasPages, isTokenKept
   })
   if (!hasPages) return
 
-  await app.register(swagger, { mode: 'static', specification: { document: document as never } })
+  await app.register(swagger, { mode: 'static', specification: { document: withoutCookie(document) as never } })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     uiHooks: {
@@ -60,13 +62,7 @@ export async function serveApiDocs(app: FastifyInstance, { hasPages, isTokenKept
       },
     },
     theme: { title: 'Lockstep API' },
-    uiConfig: {
-      layout: 'BaseLayout',
-      persistAuthorization: isTokenKept,
-      displayRequestDuration: true,
-      docExpansion: 'list',
-      validatorUrl: null,
-    },
+    uiConfig: swaggerConfig(isTokenKept),
   })
 
   const redoc = await readRedoc()
@@ -81,13 +77,17 @@ export async function serveApiDocs(app: FastifyInstance, { hasPages, isTokenKept
   serveText(app, '/docs/realtime.js', 'text/javascript', await read('realtime.js'))
 }
 
-/** The built copy or, in a checkout without a build, the package, which is a development dependency of the web client. */
+/**
+ * The built copy or, in a checkout without a build, the package, which is a development dependency of the web client.
+ * Without the address of its logo, which is on another host; the page hides the place of the logo.
+ */
 async function readRedoc(): Promise<string | undefined> {
   try {
-    return await readFile(
+    const script = await readFile(
       existsSync(REDOC) ? REDOC : new URL(import.meta.resolve('redoc/bundles/redoc.standalone.js')),
       'utf8',
     )
+    return script.replaceAll('https://cdn.redoc.ly/redoc/', 'data:,')
   } catch {
     return undefined
   }

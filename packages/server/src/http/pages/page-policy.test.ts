@@ -29,10 +29,10 @@ const policyOf = async (path: string, headers: Record<string, string>) => {
 }
 
 const pages: [string, string][] = [
-  ['/app', '/app/'],
+  ['/app/', '/app/'],
   ['/app/index.html', '/app/'],
   ['/app/b/x', '/app/'],
-  ['/api/app', '/app/'],
+  ['/api/app/', '/app/'],
   ['/docs', '/docs/'],
   ['/docs/', '/docs/'],
   ['/docs/realtime', '/docs/'],
@@ -51,7 +51,7 @@ test.each(pages)('[SEC-4] %s loads scripts and workers only from %s of its own h
   }
 })
 
-test.each(['/app', '/docs', '/docs/realtime', '/redoc'])(
+test.each(['/app/', '/docs', '/docs/realtime', '/redoc'])(
   '[SEC-4] the policy of %s contains nothing that is not a host',
   async (path) => {
     const hosts = [
@@ -75,7 +75,7 @@ test.each(['/app', '/docs', '/docs/realtime', '/redoc'])(
   },
 )
 
-test.each(['/app', '/docs', '/redoc'])(
+test.each(['/app/', '/docs', '/redoc'])(
   '[SEC-5] %s disables unused features such as the camera, and shares no window with other origins',
   async (path) => {
     const { headers } = await ask(path, { host: 'localhost' })

@@ -45,11 +45,11 @@ const isFile = (path: string) => path !== 'index.html' && /^[\w-]+(?:\/[\w-]+)*(
 
 export const isWebClientBuilt = () => existsSync(BUILT)
 
-/** Serves the built web client under `/app`. Every path that is not a file returns the page. */
+/** Serves the built web client under `/app/`. Every path that is not a file returns the page. */
 export async function serveWebClient(app: FastifyInstance, limits: ClientLimits) {
   const isBuilt = isWebClientBuilt()
   const home = limits.has_api_docs ? '/docs' : '/openapi.json'
-  app.get('/', (_request, reply) => reply.redirect(isBuilt ? '/app' : home))
+  app.get('/', (_request, reply) => reply.redirect(isBuilt ? '/app/' : home))
   if (!isBuilt) return app.log.warn('the web client is not built: run npm run build to serve it under /app')
   await app.register(files, {
     root: BUILT,
@@ -67,7 +67,10 @@ export async function serveWebClient(app: FastifyInstance, limits: ClientLimits)
   })
   const sendPage = (request: FastifyRequest, reply: FastifyReply) =>
     reply.headers(pageHeaders(policyFor(request))).sendFile('index.html')
-  app.get('/app', sendPage)
+  // The router ignores the slash, but a page loaded at `/app` would be outside the scope of the service worker.
+  app.get('/app', (request, reply) =>
+    /^[^?]*\/(?:\?|$)/.test(request.url) ? sendPage(request, reply) : reply.redirect('/app/'),
+  )
   app.get('/app/limits.json', (_request, reply) => reply.header('cache-control', 'no-cache').send(limits))
   app.get<{ Params: { '*': string } }>('/app/*', (request, reply) => {
     const path = request.params['*']

@@ -1,2 +1,0 @@
--- phase: expand
-alter table cards add column comment_count integer not null default 0;
