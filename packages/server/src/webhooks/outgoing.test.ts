@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
@@ -303,6 +303,34 @@ describe('connections', () => {
     await outgoing.send(used.url, {}, '')
     expect(await outgoing.send(used.url, {}, '')).toMatchObject({ error: 'connection_lost' })
     expect(used.seen.connections).toBe(1)
+  })
+
+  test('[HOOK-9] [HOOK-18] nothing is sent again after the time of the attempt, also when the process was frozen meanwhile', async () => {
+    const received = Promise.withResolvers<Socket>()
+    let requests = 0
+    const { url } = await raw((socket) => {
+      if (++requests === 2) received.resolve(socket)
+      else socket.write(OK)
+    })
+    const script = `
+      const { Outgoing } = await import(process.argv[1])
+      const outgoing = new Outgoing(${JSON.stringify(settings)})
+      await outgoing.send(process.argv[2], {}, 'first')
+      console.log(JSON.stringify(await outgoing.send(process.argv[2], {}, 'second')))
+      outgoing.close()`
+    const module = new URL('outgoing.ts', import.meta.url).href
+    const args = ['--input-type=module', '--eval', script, module, url]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    cleanups.push(() => child.kill('SIGKILL'))
+    const result = text(child.stdout)
+    const socket = await received.promise
+    child.kill('SIGSTOP')
+    socket.destroy()
+    await pause(TIMEOUT_MS + 200)
+    child.kill('SIGCONT')
+    // Not `unreachable`: no other connection is tried.
+    expect(['timeout', 'connection_lost']).toContain(JSON.parse(await result).error)
+    expect(requests).toBe(2)
   })
 
   test('[HOOK-18] live for a limited time, idle or not', async () => {

@@ -121,14 +121,15 @@ export class Outgoing {
 
   /**
    * A receiver may close an idle connection just when a request is sent on it. That is no failure of the receiver, so the request
-   * is sent again. It may have been received: deliveries are at least once anyway.
+   * is sent again. It may have been received: deliveries are at least once anyway. A process that was frozen can learn of the end
+   * of its connection before its timer runs: after the deadline, another instance may already have sent later events.
    */
   private async post(target: Target, headers: Record<string, string>, body: string | Buffer, deadline: number) {
     for (let stale = 1; ; stale++) {
       try {
         return await readResponse(this.request(target, headers, body, deadline), deadline)
       } catch (error) {
-        if (!(error instanceof StaleSocket) || stale > MAX_STALE_SOCKETS) throw error
+        if (!(error instanceof StaleSocket) || stale > MAX_STALE_SOCKETS || performance.now() >= deadline) throw error
         // The others of this origin are probably closed too.
         target.agent.closeIdle(target)
       }
@@ -363,13 +364,18 @@ class KeepAliveAgent extends Agent {
   }
 
   override createConnection(options: AttemptOptions, done: (error: Error | null, socket: Duplex) => void): undefined {
+    // The agent ignores the socket after an error.
+    const failed = (error: Error) => done(error, undefined as unknown as Duplex)
     const connected = (socket: Socket) => {
+      // The timer may not have run yet, see `post`.
+      if (performance.now() >= options.deadline) {
+        socket.destroy()
+        return failed(new AttemptFailure('timeout', 'timeout'))
+      }
       this.connectedAt.set(socket, performance.now())
       socket.on('close', () => this.idle.delete(socket))
       done(null, socket)
     }
-    // The agent ignores the socket after an error.
-    const failed = (error: Error) => done(error, undefined as unknown as Duplex)
     const connect = (signal: AbortSignal) => this.connect(String(options.host), Number(options.port), signal)
     // A little later than the attempt, so that the attempt ends with a timeout.
     const remainingMs = options.deadline - performance.now() + CONNECT_MARGIN_MS
