@@ -72,7 +72,6 @@ export class BoardSocket implements Subscriber {
   }
 
   write(events: readonly LiveEvent[]): boolean {
-    const _frames = framesOf(events, this.wantsSeq)
     this.writeFrame(framesOf(events, this.wantsSeq))
     if (this.socket.bufferedAmount <= SOFT_BYTES) return false
     this.stream.once('drain', () => this.onDrained(this))
