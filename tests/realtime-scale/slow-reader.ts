@@ -55,8 +55,9 @@ export async function measureSlowReaders(
         }),
       )
       if (++events % rate === 0) {
-        // Requests in progress do not count as memory in use.
+        // Requests in progress, and events on their way to clients that read, do not count as memory in use.
         await Promise.all(inFlight.splice(0))
+        await others.until('the healthy clients have every event', (counts) => counts.events >= events * healthy)
         const [{ heapUsed, external }, { left }] = await Promise.all([service.weigh(), others.count()])
         maxMemory = Math.max(maxMemory, heapUsed + external)
         // The first second is a warm-up: the buffers of the operating system take all of it.
