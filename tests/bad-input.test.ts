@@ -416,7 +416,10 @@ describe('the order of checks', () => {
     '[REQ-1] [ACCESS-2] %s is 403 for a non-member, whatever the request contains',
     async (name, operation) => {
       const input = validInput(name, operation, unchanged)
-      const attempts = garbageFor(operation).map((sending) => ({ label: JSON.stringify(sending), sending }))
+      const keyed = (sending: Sending) => ({ ...sending, headers: { ...sending.headers, 'idempotency-key': name } })
+      const each = operation.method === 'GET' ? garbageFor(operation) : garbage.flatMap((one) => [one, keyed(one)])
+      // Twice: a repeated write is checked in the same order.
+      const attempts = [...each, ...each].map((sending) => ({ label: JSON.stringify(sending), sending }))
       const send = (path: string, sending: Sending) => nonMember.api.request(operation.method, path, sending)
       const complaints = await runAttacks(attempts, async ({ sending }) =>
         expectCode('not_a_member', await send(input.path, sending)),

@@ -17,7 +17,6 @@ import {
   assignCard,
   deleteCard,
   findCardRank,
-  hasCard,
   insertCard,
   readCard,
   readCardLabelling,
@@ -71,17 +70,13 @@ export const cardHandlers = (trashDays: number): Handlers<typeof cardOperations>
 
   getCard: ({ db, board_id, params }) => requireCard(db, { board_id, id: params.card_id }),
 
-  updateCard: withPrefetch(
-    ({ db, board_id, params }) => hasCard(db, { board_id, id: params.card_id }),
-    async ({ db, board_id, params: { card_id: id }, body, at, emit }, isThere) => {
-      if (!isThere) throw new Problem('card_not_found')
-      const changed = await updateCard(db, { board_id, id }, body, at)
-      if (!changed) return requireCard(db, { board_id, id })
-      const { json, text_bytes } = changed
-      emit('card.updated', json, { card_id: id, growth: { text_bytes } })
-      return json
-    },
-  ),
+  async updateCard({ db, board_id, params: { card_id: id }, body, at, emit }) {
+    const changed = await updateCard(db, { board_id, id }, body, at)
+    if (!changed) return requireCard(db, { board_id, id })
+    const { json, text_bytes } = changed
+    emit('card.updated', json, { card_id: id, growth: { text_bytes } })
+    return json
+  },
 
   async deleteCard({ db, board_id, params, at, caller, emit }) {
     const key = { board_id, id: params.card_id }

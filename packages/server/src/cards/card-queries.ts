@@ -59,13 +59,6 @@ export async function readCard(db: Db, key: ResourceKey): Promise<JsonText<Card>
   return (await db.run(read, key))[0]?.json
 }
 
-const exists = statement(
-  'card_exists',
-  (args: ResourceKey) => sql<object>`
-    select from cards where board_id = ${args.board_id} and id = ${args.id} and column_id is not null`,
-)
-export const hasCard = async (db: Db, key: ResourceKey) => (await db.run(exists, key)).length === 1
-
 interface CardState {
   column_id: string
   is_assigned: boolean

@@ -177,43 +177,11 @@ const resourceAccess = Object.fromEntries(
 /** Also reads the board's version, so that a cached board or a 304 needs no further statement. */
 const fullBoardAccess = accessStatements('full_board', rowsOf('board'), sql`, ${profilesOfBoard} as profiles`)
 
-type LockedStream = Usage & Pick<AccessRow, 'epoch' | 'last_seq' | 'is_archived'>
 const lockBoard = statement(
   'lock_board',
-  (args: { board_id: string }) => sql<LockedStream>`
-    select ${usageColumns}, epoch, last_seq, archived_at is not null as is_archived
-    from board_stream where board_id = ${args.board_id} for no key update`,
+  (args: { board_id: string }) => sql<Usage>`
+    select ${usageColumns} from board_stream where board_id = ${args.board_id} for no key update`,
 )
-
-type MemberRow = Omit<AccessRow, keyof LockedStream | 'author_id'>
-interface MemberArguments {
-  board_id: string
-  key: string | null
-}
-const memberJoins = (args: MemberArguments, isKeyed: boolean) => sql`left join board_members membership
-        on membership.board_id = ${args.board_id} and membership.user_id = caller.id
-        ${isKeyed ? joinStored(args) : sql``}`
-/** What authorization needs for a member of a locked board, whose state is known from the lock. */
-const memberStatements = (isKeyed: boolean) => {
-  const prefix = isKeyed ? 'check_keyed' : 'check'
-  const columns = sql`${callerColumns}, membership.board_id, membership.role, ${isKeyed ? storedColumn : sql`null as stored_response`}`
-  return {
-    session: statement(
-      `${prefix}_member`,
-      (args: MemberArguments & { user_id: string }) => sql<MemberRow>`
-        select ${columns} from users caller ${memberJoins(args, isKeyed)} where caller.id = ${args.user_id}`,
-    ),
-    token: statement(
-      `${prefix}_token_member`,
-      (args: MemberArguments & { token_id: string }) => sql<MemberRow>`
-        select ${columns}, ${tokenColumn}
-        from access_tokens token join users caller on caller.id = token.user_id
-        ${memberJoins(args, isKeyed)} ${isKeyed ? ofTokenBoard : sql``}
-        where ${isValidToken(args)}`,
-    ),
-  }
-}
-const [memberAccess, keyedMemberAccess] = [memberStatements(false), memberStatements(true)]
 const insertStream = statement(
   'insert_board_stream',
   (args: { board_id: string }) => sql<Pick<BoardGrant, 'epoch' | 'last_seq' | 'at'>>`
@@ -305,17 +273,9 @@ export function requireTokenBoard(token: CallerToken | null, board_id: string) {
  * The same for a change: takes the board lock first and checks access in a later statement. A statement that did both would
  * see the state from before it waited, and let through a member who was removed meanwhile. The same holds for an invitation, which
  * is used up here: if the change fails, it is rolled back.
- *
- * With `isRead` the change reads the resource itself and rejects a missing one. Then only the membership is read here.
  */
-export async function lockAndCheckAccess(
-  tx: Db,
-  board_id: string,
-  request: AccessRequest,
-  { isRead = false } = {},
-): Promise<AccessCheck> {
+export async function lockAndCheckAccess(tx: Db, board_id: string, request: AccessRequest): Promise<AccessCheck> {
   const { credential, invitationHash: token_hash } = request
-  if (isRead) return lockAndCheckMember(tx, board_id, request)
   const [[usage = NO_USAGE], check, [invitation]] = await Promise.all([
     tx.run(lockBoard, { board_id }),
     checkAccess(tx, request),
@@ -329,25 +289,6 @@ function authorizeOn(board_id: string, { access }: AccessRequest, check: AccessC
   const grant = check.authorize(invitedRole)
   if (grant.board_id !== board_id) throw new Problem(`${access?.on ?? 'board'}_not_found`)
   return grant
-}
-
-async function lockAndCheckMember(tx: Db, board_id: string, request: AccessRequest): Promise<AccessCheck> {
-  const { key, credential } = request
-  const { user_id, token_id } = credential
-  const statements = key === null ? memberAccess : keyedMemberAccess
-  const [[stream], [member]] = await Promise.all([
-    tx.run(lockBoard, { board_id }),
-    token_id === undefined
-      ? tx.run(statements.session, { user_id, board_id, key })
-      : tx.run(statements.token, { token_id, board_id, key }),
-  ])
-  // Why the user is rejected depends on the resource.
-  if (!stream || !member?.role) {
-    const check = await checkAccess(tx, request)
-    return { ...check, authorize: () => authorizeOn(board_id, request, check) }
-  }
-  const check = decide(request, { ...member, ...stream })
-  return { ...check, authorize: () => ({ ...check.authorize(), usage: stream }) }
 }
 
 const streamState = statement(

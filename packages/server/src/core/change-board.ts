@@ -101,7 +101,6 @@ export interface BoardChange {
   onCommit?: (() => void) | undefined
   /**
    * Reads what the handler decides by, in the same round trip as the lock. It runs before the access check is known, so it only reads.
-   * The handler rejects the change if the resource is missing.
    */
   prefetch?: (tx: Db) => Promise<unknown>
   handle: (change: {
@@ -166,8 +165,7 @@ interface Opened {
 /** The first round trip of the transaction. */
 async function lockAndPrefetch(tx: Db, change: BoardChange): Promise<Opened> {
   const { isNew, board_id, accessRequest, prefetch } = change
-  const isRead = prefetch !== undefined
-  const access = isNew ? checkAccess(tx, accessRequest) : lockAndCheckAccess(tx, board_id, accessRequest, { isRead })
+  const access = isNew ? checkAccess(tx, accessRequest) : lockAndCheckAccess(tx, board_id, accessRequest)
   const prefetched = prefetch?.(tx)
   // An error of the prefetch matters only if the caller is authorized.
   prefetched?.catch(() => {})
