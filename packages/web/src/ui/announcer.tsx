@@ -13,15 +13,14 @@ export const announce = (text: string) => announcement.update(({ count }) => ({ 
 
 const THROTTLE_MS = 5_000
 let waiting: string[] = []
-let _timer: ReturnType<typeof setTimeout> | undefined
 
 /** Announces changes by other users, throttled to one sentence every five seconds. */
 export function announceOthers(text: string) {
-  waiting.push(text)
-  _timer ??= setTimeout(() => {
+  // The first of them starts the timer.
+  if (waiting.push(text) > 1) return
+  setTimeout(() => {
     const [first = '', ...more] = waiting
     waiting = []
-    _timer = undefined
     announce(more.length === 0 ? first : t.moreChanges({ first, count: more.length }))
   }, THROTTLE_MS)
 }
