@@ -61,10 +61,14 @@ export class KeyboardUser extends PageUser {
     if (!matches(name, item)) await this.pressTo('ArrowDown', item)
     await this.press('Enter')
   }
-  /** Types the letters of an option in the focused drop-down list. */
+  /** Opens the focused drop-down list and chooses an option. */
   async selectOption(option: string) {
-    this.keys += 1
-    await this.page.keyboard.type(option)
+    await this.press('Enter')
+    await this.page.locator('[role=option]:focus').waitFor()
+    await this.press('Home')
+    const { name = '' } = (await this.focused()) ?? {}
+    if (name !== option) await this.pressTo('ArrowDown', option)
+    await this.press('Enter')
   }
   /** From anywhere on a board to a card: the filter leads to the first one, arrow keys to the others. */
   async focusCard(title: string, ...arrows: string[]) {
