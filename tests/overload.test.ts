@@ -28,7 +28,6 @@ describe('under several times the load that the service can handle', () => {
   let workload: Workload
   let load: LoadWorker
   let viewers: LoadClients
-  // Before each attempt: a retry cannot use the sockets and the service of a failed attempt.
   beforeEach(async () => {
     load = new LoadWorker()
     viewers = new LoadClients(1)

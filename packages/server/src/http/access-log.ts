@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Problem } from '../platform/problem.ts'
+import type { Problem } from '../platform/problem.ts'
 import { send } from './error-handler.ts'
 import { isProbe } from './probes.ts'
 import { contextOf } from './request-context.ts'
@@ -40,15 +40,21 @@ export function sendEarlyProblem(problem: Problem, request: FastifyRequest, repl
   logRequest(request, reply)
 }
 
-/** Rejects an unknown `Expect` header. Node reports it before the framework sees the request, so there is no route. */
-export const rejectExpectation = (log: FastifyBaseLogger) => (request: IncomingMessage, response: ServerResponse) => {
-  const problem = new Problem('expectation_failed')
-  const { status } = problem
-  const request_id = randomUUID()
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'x-request-id': request_id })
-  response.end(problem.text())
-  log.info(
-    { request_id, method: request.method, route: null, status, address: request.socket.remoteAddress },
-    'request',
-  )
+type Early = (request: IncomingMessage, response: ServerResponse, headers?: Record<string, string>) => void
+
+/** Sends and logs an error without the framework, so there is no route. */
+export const rejectBeforeRouting = (log: FastifyBaseLogger, problem: Problem): Early => {
+  const [body, { status }] = [problem.text(), problem]
+  return (request, response, headers) => {
+    const request_id = randomUUID()
+    response.writeHead(status, {
+      ...{ 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body) },
+      ...{ 'cache-control': 'no-store', 'x-request-id': request_id, ...headers },
+    })
+    response.end(body)
+    log.info(
+      { request_id, method: request.method, route: null, status, address: request.socket.remoteAddress },
+      'request',
+    )
+  }
 }

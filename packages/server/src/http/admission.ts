@@ -6,12 +6,13 @@ import { type ReleasableSlot, waitWithout } from '../platform/slot.ts'
 
 /** The part of the slots that one user, or one address without a login, may hold. */
 const SHARE = 1 / 4
-const MAX_WAITING = 1_000
-const WAIT_MS = 1_000
+/** Together with the work itself, accepted requests are answered within a second. Longer queues only make all of them late. */
+const MAX_WAITING = 200
+const WAIT_MS = 500
 /** How many requests of one user may be open: waiting, sending a body, or reading a response. */
 const OPEN_PER_USER = 64
 /** The same for an address without a login, behind which many users can be. */
-const OPEN_PER_ADDRESS = 256
+const OPEN_PER_ADDRESS = 128
 
 const SLOT = Symbol('slot')
 type WithSlot = FastifyRequest & { [SLOT]?: Slot }
@@ -36,6 +37,11 @@ export class Admission {
 
   get waiting() {
     return this.semaphore.waiting
+  }
+
+  /** Whether a request that needs a slot would be rejected. */
+  get isFull() {
+    return this.waiting >= MAX_WAITING
   }
 
   /** Work beside requests, such as a page of the log for a socket. */

@@ -9,7 +9,7 @@ import type { Config } from '../config/read-config.ts'
 import { Problem } from '../platform/problem.ts'
 import { shedding } from '../telemetry/metric-definitions.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { logRequests, rejectExpectation, sendEarlyProblem } from './access-log.ts'
+import { logRequests, rejectBeforeRouting, sendEarlyProblem } from './access-log.ts'
 import type { Admission } from './admission.ts'
 import { crossOriginHeaders, EXPOSED_HEADERS } from './cors.ts'
 import { installErrorHandler, problemOf, rejectConnection } from './error-handler.ts'
@@ -19,6 +19,7 @@ import { serveWebClient } from './pages/web-client.ts'
 import { MAX_BODY_BYTES, parseBodiesAsBuffers } from './request-body.ts'
 import { countEarlyResponse, countRequests } from './request-metrics.ts'
 import { setResponseHeaders } from './response-headers.ts'
+import { shedLoad } from './shed-load.ts'
 import { isUpgradeWithBody } from './unread-body.ts'
 
 /** A connection on which nothing moves for this long, in either direction, is closed. */
@@ -84,14 +85,17 @@ export async function buildServer(
   closeGracefully(app, config, live, () => {
     isClosing = true
   })
-  app.server.on('checkExpectation', rejectExpectation(log))
+  // Node reports an unknown `Expect` header before the framework sees the request.
+  const rejectExpectation = rejectBeforeRouting(log, new Problem('expectation_failed'))
+  app.server.on('checkExpectation', (request, response) => rejectExpectation(request, response))
   app.server.on('upgrade', (request, socket, head) => live.upgrade(request, socket, head))
+  const headersFor = crossOriginHeaders(corsOrigins)
+  shedLoad(app.server, admission, log, metrics, headersFor)
   // Before the framework, which rejects some requests without a hook.
   app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     if (isUpgradeWithBody(request)) response.shouldKeepAlive = false
   })
 
-  const headersFor = crossOriginHeaders(corsOrigins)
   admission.install(app)
   app.addHook('onRequest', ({ raw }, reply, done) => {
     const socket: PipelinedSocket = raw.socket

@@ -196,7 +196,8 @@ async function run({ list, port, schedule }: Extract<LoadCommand, { do: 'run' }>
       const now = performance.now()
       const elapsed = Math.min(ms, now - startedAt)
       for (const until = dueAfter(phases, elapsed); due < until; due++) {
-        const connection = pool.idle.pop()
+        // The one that was idle longest: the service closes connections that send nothing for ten seconds after their start.
+        const connection = pool.idle.shift()
         if (connection) send(connection, now)
         else if (pool.open >= MAX_CONNECTIONS) unsent++
         else
