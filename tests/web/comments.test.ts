@@ -6,7 +6,7 @@ import { descriptionField, openCard, storedDescription } from './card-page-objec
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
 import { HARMLESS, HOSTILE, inspectMarkdown } from './hostile-markdown.ts'
 import { KeyboardUser } from './keyboard-user.ts'
-import { answer, toastOf } from './layers.ts'
+import { answer, dialogs, toastOf } from './layers.ts'
 import { announcements, auditAccessibility, checkAndClose } from './page-checks.ts'
 import { RECORD_INPUT, recordedInput } from './page-user.ts'
 
@@ -258,7 +258,8 @@ test('[WEB-184] offline, or when it is rejected, the text stays in the field and
   await page.unroute(/\/cards\/[^/]+\/comments$/)
   await page.context().setOffline(true)
   await sendButton(page).click()
-  await sectionOf(page).getByRole('alert').waitFor()
+  // At once: the device knows that it is offline.
+  await sectionOf(page).getByRole('alert').getByText('offline').waitFor({ timeout: 2_000 })
   expect(await field(page).inputValue()).toBe('over the wire')
   await page.context().setOffline(false)
   await expect
@@ -278,6 +279,22 @@ test('[WEB-184] offline, or when it is rejected, the text stays in the field and
   await page.waitForTimeout(300)
   expect(await stored(board)).toHaveLength(1)
   await checkAndClose(page, { ignore: /net::ERR_|WebSocket connection|status of 500/ })
+})
+
+test('[WEB-245] a card that was opened offline gets its comments with the connection', async () => {
+  const board = await namedBoard()
+  await comment(board, 'said before')
+  const page = await env.openPage(board.ada, cardPath(board))
+  await expect.poll(() => texts(page)).toEqual(['said before'])
+  await page.keyboard.press('Escape')
+  await dialogs(page).waitFor({ state: 'detached' })
+  await page.context().setOffline(true)
+  await page.locator('.card-title').first().click()
+  await sectionOf(page).getByRole('button', { name: 'Retry' }).waitFor()
+  expect(await texts(page)).toEqual([])
+  await page.context().setOffline(false)
+  await expect.poll(() => texts(page)).toEqual(['said before'])
+  await checkAndClose(page, { ignore: /net::ERR_|WebSocket connection/ })
 })
 
 test('[WEB-185] the last 30 comments are shown, earlier ones on request; a link leads to any of them', async () => {

@@ -271,8 +271,13 @@ describe('connection', () => {
     })
     await page.goto(`${baseUrl}/app${board.path}`)
     await page.getByText('Connecting…', { exact: true }).waitFor()
+    // On a phone it fits into the first row of the header.
+    await page.setViewportSize({ width: 390, height: 844 })
+    const height = async () => (await page.locator('.board-head').boundingBox())?.height ?? 0
+    const before = await height()
     resolve()
     await page.getByText('Live').waitFor()
+    expect(before).toBeLessThanOrEqual(await height())
     await checkAndClose(page)
   })
 

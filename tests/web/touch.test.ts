@@ -113,6 +113,46 @@ test('[WEB-142] a long press lifts a card; at the edge the board scrolls, and th
   await checkAndClose(other)
 })
 
+test('[WEB-142] a card that is lifted at an edge and let go there stays, and nothing scrolls', async () => {
+  const long = Array.from({ length: 30 }, (_, i) => `long ${i + 1}`)
+  const board = await env.createBoard({ 'To do': ['one'], Doing: long, Done: [] })
+  const page = await env.openPage(board.ada, board.path, phone)
+  const finger = await fingerOn(page)
+  await columnOf(page, 'Doing').evaluate((column: { scrollIntoView: (options: object) => void }) =>
+    column.scrollIntoView({ inline: 'center', behavior: 'instant' }),
+  )
+  const places = async () => [await boardLeft(page), await scrollTopOf(page, 'Doing')]
+  await expect.poll(() => boardLeft(page)).toBeGreaterThan(300)
+  const before = await places()
+  const { bottom } = await columnOf(page, 'Doing')
+    .locator('.column-cards')
+    .evaluate((list) => {
+      const element = list as unknown as { getBoundingClientRect: () => { bottom: number } }
+      return { bottom: element.getBoundingClientRect().bottom }
+    })
+  const side = await boxOf(page, 'long 3')
+  for (const [x, y] of [
+    [48, side.y],
+    [side.x, bottom - 30],
+  ] as const) {
+    await finger.press(x, y)
+    await page.locator('.touch-preview').waitFor()
+    // A finger is never still.
+    await finger.move(x + 2, y - 2)
+    await pause(400)
+    expect(await places()).toEqual(before)
+    await finger.lift()
+    await page.locator('.touch-preview').waitFor({ state: 'detached' })
+  }
+  expect(await env.waitForSync(board, page)).toEqual([
+    ['To do', ['one']],
+    ['Doing', long],
+    ['Done', []],
+  ])
+  expect(await dialogs(page).count()).toBe(0)
+  await checkAndClose(page)
+})
+
 test('[WEB-143] on a phone, New card names the column in view and adds to it', async () => {
   const board = await env.createBoard({ 'To do': ['one'], Doing: ['two'], Done: [] })
   const page = await env.openPage(board.ada, board.path, phone)
@@ -135,6 +175,13 @@ test('[WEB-143] on a phone, New card names the column in view and adds to it', a
     ['Doing', ['two', 'three']],
     ['Done', []],
   ])
+  // A message does not cover the button.
+  await page.keyboard.press('Escape')
+  await cardOf(page, 'two').locator('.card-title').focus()
+  await page.keyboard.press('Delete')
+  const toast = await page.locator('.toast').boundingBox()
+  const button = await page.locator('.board-new').boundingBox()
+  expect((toast?.y ?? 0) + (toast?.height ?? 0)).toBeLessThan(button?.y ?? 0)
   await checkAndClose(page)
 })
 

@@ -1,5 +1,7 @@
+import { useBoardSelector } from '@lockstep/client/react'
 import { useSyncExternalStore } from 'react'
-import { useShownBoard } from './shown-board.ts'
+import { boardApi } from './board-api.ts'
+import { useTools } from './board-tools.ts'
 
 function subscribe(listener: () => void) {
   for (const type of ['online', 'offline']) addEventListener(type, listener)
@@ -11,5 +13,6 @@ function subscribe(listener: () => void) {
 /** Whether the server cannot be reached. A device that goes offline tells it before the connection does. */
 export function useOffline(): boolean {
   const isDeviceOnline = useSyncExternalStore(subscribe, () => navigator.onLine)
-  return useShownBoard().status.phase === 'offline' || !isDeviceOnline
+  const isUnreachable = useBoardSelector(boardApi, useTools().board_id, ({ status }) => status.phase === 'offline')
+  return isUnreachable || !isDeviceOnline
 }

@@ -5,7 +5,7 @@ import { dropCard } from './use-drags.ts'
 
 /** A shorter touch is a tap or the start of scrolling. */
 const LONG_PRESS_MS = 250
-/** A finger that moves further before that scrolls. */
+/** A finger that moves further before that scrolls, and afterwards drags. */
 const TOLERANCE_PX = 8
 /** Distance from an edge at which the board or the column scrolls, and its speed. */
 const EDGE_PX = 56
@@ -82,6 +82,7 @@ class TouchDrag {
   private readonly start: Point
   private readonly timer: ReturnType<typeof setTimeout>
   private at: Point
+  private hasMoved = false
   private preview: HTMLElement | undefined
   private frame = 0
 
@@ -99,18 +100,22 @@ class TouchDrag {
   /** Returns whether the card is being dragged. */
   move({ clientX, clientY }: Point): boolean {
     this.at = { clientX, clientY }
-    if (this.preview) return true
-    if (Math.hypot(clientX - this.start.clientX, clientY - this.start.clientY) > TOLERANCE_PX) this.cancel()
+    const isFar = Math.hypot(clientX - this.start.clientX, clientY - this.start.clientY) > TOLERANCE_PX
+    if (this.preview) {
+      this.hasMoved ||= isFar
+      return true
+    }
+    if (isFar) this.cancel()
     return false
   }
 
-  /** Drops the card. Returns whether it was dragged. */
+  /** Drops the card, unless the finger stayed where it was. Returns whether the card was lifted. */
   end(): boolean {
-    const isDragged = this.preview !== undefined
+    const isLifted = this.preview !== undefined
     const { id, over } = this.tools.dragging.get() ?? {}
     this.cancel()
-    if (isDragged && id && over) dropCard(this.tools, id, over)
-    return isDragged
+    if (isLifted && this.hasMoved && id && over) dropCard(this.tools, id, over)
+    return isLifted
   }
 
   cancel() {
@@ -159,8 +164,8 @@ class TouchDrag {
       .map((element) => element.closest<HTMLElement>('[data-column-id]'))
       .find((element) => element !== null)
     const list = column?.querySelector('.column-cards')
-    scrollAtEdges(this.strip, clientX, 'x')
-    if (list) scrollAtEdges(list, clientY, 'y')
+    scrollAtEdges(this.strip, clientX, this.start.clientX, 'x')
+    if (list) scrollAtEdges(list, clientY, this.start.clientY, 'y')
     const column_id = column?.dataset['columnId']
     const index = column_id === undefined ? undefined : this.tools.dropIndexes.get(column_id)?.(clientY)
     this.tools.dragging.update((now) => {
@@ -172,9 +177,13 @@ class TouchDrag {
   }
 }
 
-function scrollAtEdges(element: Element, at: number, axis: 'x' | 'y') {
+/** Scrolls while the finger is at an edge to which it moved. A card that is lifted there stays in view. */
+function scrollAtEdges(element: Element, at: number, from: number, axis: 'x' | 'y') {
   const { left, right, top, bottom } = element.getBoundingClientRect()
   const [start, end] = axis === 'x' ? [left, right] : [top, bottom]
-  const step = at < start + EDGE_PX ? -SCROLL_PX : at > end - EDGE_PX ? SCROLL_PX : 0
-  if (step !== 0) element.scrollBy({ [axis === 'x' ? 'left' : 'top']: step, behavior: 'instant' })
+  const isBack = at < start + EDGE_PX && at < from - TOLERANCE_PX
+  const isForward = at > end - EDGE_PX && at > from + TOLERANCE_PX
+  if (!isBack && !isForward) return
+  const step = isBack ? -SCROLL_PX : SCROLL_PX
+  element.scrollBy({ [axis === 'x' ? 'left' : 'top']: step, behavior: 'instant' })
 }

@@ -1,11 +1,10 @@
-import { useBoardSelector } from '@lockstep/client/react'
 import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
-import { boardApi } from '../board-state/board-api.ts'
 import { type CardLocation, findCard } from '../board-state/board-model.ts'
 import { type OpenPicker, useReadOnly, useTools } from '../board-state/board-tools.ts'
 import { filterQuery } from '../board-state/filter-address.ts'
 import type { PanelProps } from '../board-state/panel-props.ts'
+import { useOffline } from '../board-state/use-offline.ts'
 import { Attachments } from '../card/attachments.tsx'
 import { CardAdd } from '../card/card-add.tsx'
 import { CardContent } from '../card/card-content.tsx'
@@ -56,7 +55,7 @@ function ReadOnlyCard({ found }: { found: CardLocation }) {
   const tools = useTools()
   const { card, column } = found
   const title = useRef<HTMLButtonElement>(null)
-  const isOffline = useBoardSelector(boardApi, tools.board_id, ({ status }) => status.phase === 'offline')
+  const isOffline = useOffline()
   const refuse = () => void tools.canChange()
   const newComment = useRef<HTMLTextAreaElement>(null)
   const actions = useCardActions(found, { rename: refuse, newChecklist: refuse, upload: refuse, comment: refuse })
@@ -87,7 +86,7 @@ function OpenCard({ found }: { found: CardLocation }) {
   const newComment = useRef<HTMLTextAreaElement>(null)
   const newChecklist = useDraftName(card.id, 'new-checklist')
   const [isAdding, setAdding] = useState(() => readDraft(newChecklist) !== undefined)
-  const isOffline = useBoardSelector(boardApi, tools.board_id, ({ status }) => status.phase === 'offline')
+  const isOffline = useOffline()
   const isOver = useDroppedFiles((files) => void attach(card.id, files, isOffline))
   const actions = useCardActions(found, {
     rename: () => title.current?.click(),

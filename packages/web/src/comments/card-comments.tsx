@@ -33,7 +33,7 @@ export function CardComments({ card, isOffline, area, onAttach }: CardCommentsPr
   const tools = useTools()
   const [isAll, setAll] = useState(false)
   const section = useRef<HTMLElement>(null)
-  const { comments, put, ...loading } = useComments(tools.board_id, card.id)
+  const { comments, put, ...loading } = useComments(tools.board_id, card.id, isOffline)
   const history = useCardHistory(card, isAll)
   const marked = useLinkedComment(loading.loadTo, section)
   const isArchived = useReadOnly()

@@ -17,7 +17,7 @@ const PAGE_SIZE = 30
 const LARGE_PAGE_SIZE = 100
 
 /** The comments of a card, oldest first: the last page, earlier ones on request, and changes as they happen. */
-export function useComments(board_id: string, card_id: string) {
+export function useComments(board_id: string, card_id: string, isOffline: boolean) {
   const [loaded, setLoaded] = useState(nothing)
   const [failure, setFailure] = useState<unknown>()
   const [isLoading, setLoading] = useState(false)
@@ -52,7 +52,11 @@ export function useComments(board_id: string, card_id: string) {
     [card_id],
   )
   const load = useCallback(() => loadPage(undefined, PAGE_SIZE), [loadPage])
-  useEffect(() => void load(), [load])
+  // Again when the connection is back, if the first attempt failed.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  useEffect(() => {
+    if (!latest.current.isLoaded) void load()
+  }, [load, isOffline])
   useBoardEvents(boardApi, board_id, (event) => {
     if (event.type === 'resync') {
       // Events were skipped.
