@@ -376,8 +376,11 @@ describe('changes that wait while the sessions of the user are ended elsewhere',
     await logInAgain()
     await page.getByRole('alert', { name: '2 changes couldn’t be saved' }).waitFor()
     await page.getByText('Live').waitFor()
-    await page.context().clearCookies()
+    // Offline, so that no other request opens the dialog before the card is typed.
+    await page.context().setOffline(true)
     await addCards(page, ['own 1'])
+    await page.context().clearCookies()
+    await page.context().setOffline(false)
     await endedDialog(page).waitFor()
     // The page reads its queue again when it gets the focus.
     await page.evaluate(`dispatchEvent(new Event('focus'))`)
